@@ -1,0 +1,14 @@
+"""The vocabulary: one file a family, one record an operation. `load_vocabulary` imports them all."""
+
+from __future__ import annotations
+
+import importlib
+
+FAMILIES = ("elementwise", "reduction", "views", "creation")
+"""The modules that define records, in the order their operations are listed."""
+
+
+def load_vocabulary() -> None:
+    """Fill the vocabulary (once; cheap afterwards)."""
+    for family in FAMILIES:
+        importlib.import_module(f"twofold.ops.{family}")

@@ -1,0 +1,384 @@
+"""The backward engine: runs nodes youngest first and adds up what reaches each.
+
+Accumulators belong to one run, so concurrent, re-entrant and failing runs do not disturb each other. There is no recursion. What differs
+between backward on arrays and backward that itself is recorded (`create_graph`) is in the `Domain` the caller passes.
+"""
+
+from __future__ import annotations
+
+from heapq import heappop, heappush
+from typing import Any, Protocol
+
+import numpy as np
+
+from twofold.support.errors import AutogradError, InplaceError, describe_site
+from twofold.tape.namespaces import raw_name, raw_rules
+from twofold.tape.node import AccumulateGrad, Node, Out
+from twofold.tape.versions import STAMPS, newer_write
+
+ndarray = np.ndarray
+
+
+class Domain(Protocol):
+    """What gradients are made of in one run: arrays or tensors."""
+
+    raw: bool
+
+    def pull(self, node: Node, g: Any) -> tuple[Any, ...]:
+        """The gradients of the node's edges, brought to the operands' types."""
+
+    def function(self, name: str) -> Any:
+        """The operation of this name on what gradients are made of."""
+
+    def add(self, a: Any, b: Any) -> Any:
+        """The sum of two gradients of one value."""
+
+    def zeros(self, type: Any) -> Any:
+        """A zero gradient of this type."""
+
+    def box(self, g: Any) -> Any:
+        """The gradient as a tensor, for hooks."""
+
+    def unbox(self, t: Any) -> Any:
+        """Back from what a hook returned."""
+
+    def accumulate(self, node: AccumulateGrad, g: Any, fresh: bool) -> None:
+        """Add to the leaf's `grad`. `fresh`: nobody else holds `g`."""
+
+
+def explain_freed(node: Node) -> AutogradError:
+    return AutogradError(
+        f"backward through {node.name()} a second time: its saved values were freed by the first pass. "
+        f"Pass retain_graph=True to the first backward. It was made at {describe_site(node.code, node.lasti)}"
+    )
+
+
+def check_versions(node: Node) -> None:
+    """Raise InplaceError if a saved array was written after the node was made; names both places."""
+    for name in node.saved:
+        array = getattr(node, "s_" + name, None)
+        if type(array) is not ndarray:
+            continue
+        write = newer_write(array, node.seq)
+        if write is not None:
+            raise InplaceError(
+                f"{node.name()} needs its saved value '{'self' if name == 'input' else name}', but the in-place operation {write.name} overwrote it.\n"
+                f"  saved at       {describe_site(node.code, node.lasti)}\n"
+                f"  overwritten at {describe_site(write.code, write.lasti)} (version {write.count})\n"
+                "clone() the value before the write, or use the out-of-place operation",
+                "version",
+            )
+
+
+def path_to(roots: list[Node], targets: set[Node]) -> set[Node]:
+    """All nodes from which one of `targets` can be reached (targets included)."""
+    order: list[Node] = []
+    seen: set[Node] = set()
+    stack: list[tuple[Node, bool]] = [(r, False) for r in roots]
+    while stack:
+        node, done = stack.pop()
+        if done:
+            order.append(node)
+            continue
+        if node in seen:
+            continue
+        seen.add(node)
+        stack.append((node, True))
+        stack.extend((e, False) for e in node.edges if e is not None and e not in seen)
+    needed = set(targets)
+    for node in order:
+        if node not in needed and any(e in needed for e in node.edges if e is not None):
+            needed.add(node)
+    return needed
+
+
+def count_consumers(roots: list[Node], needed: set[Node] | None) -> dict[Node, int]:
+    """For each leaf node, from how many edges of this run a gradient can still come (for post-accumulate hooks that run early)."""
+    counts: dict[Node, int] = {}
+    seen: set[Node] = set(roots)
+    stack = list(roots)
+    while stack:
+        for e in stack.pop().edges:
+            if e is None or (needed is not None and e not in needed):
+                continue
+            if e.is_accumulate:
+                counts[e] = counts.get(e, 0) + 1
+            if e not in seen:
+                seen.add(e)
+                stack.append(e)
+    return counts
+
+
+class Run:
+    """One backward run. `capture`: nodes whose gradient is wanted (filled into `captured`) instead of accumulated;
+    `needed`: nodes that may run, None for all; `keep`: saved values stay; `accumulate`: leaves add to their `grad`."""
+
+    def __init__(self, domain: Domain, keep: bool, needed: set[Node] | None = None, capture: set[Node] | None = None, accumulate: bool = True) -> None:
+        self.domain, self.keep, self.needed, self.accumulate = domain, keep, needed, accumulate
+        self.capture = capture or set()
+        self.captured: dict[Node, Any] = {}
+        self.acc: dict[Node, Any] = {}
+        self.fresh: set[Node] = set()
+        self.own: set[Node] = set()
+        self.heap: list[tuple[int, Node]] = []
+        self.consumers: dict[Node, int] | None = None
+
+    def seed(self, node: Node, g: Any) -> None:
+        """Give the run a root and its gradient."""
+        self.deposit(node, g, False)
+
+    def deposit(self, e: Node, r: Any, fresh: bool) -> None:
+        """Add `r` to what has reached node `e`."""
+        a = self.acc.get(e)
+        if a is None:
+            self.acc[e] = r
+            if fresh:
+                self.fresh.add(e)
+            heappush(self.heap, (e.seq, e))
+        elif e in self.own:
+            np.add(a, r, a)
+        else:
+            self.acc[e] = total = self.domain.add(a, r)
+            if self.domain.raw and type(total) is ndarray:
+                self.own.add(e)
+                self.fresh.add(e)
+
+    def run(self) -> None:
+        """Run until nothing is left to do."""
+        acc, heap, fresh, own, needed, domain = self.acc, self.heap, self.fresh, self.own, self.needed, self.domain
+        simple = not self.capture and self.consumers is None
+        raw, keep, pull = domain.raw, self.keep, domain.pull
+        following: Node | None = None
+        while True:
+            # The youngest node reached so far; a chain never touches the heap.
+            if following is None:
+                if not heap:
+                    return
+                node = heappop(heap)[1]
+            elif heap and heap[0][0] < following.seq:
+                heappush(heap, (following.seq, following))
+                node = heappop(heap)[1]
+            else:
+                node = following
+            following = None
+            g = acc.pop(node)
+            if node.hooks is not None:
+                g = self.before(node, g)
+            if not simple and node in self.capture:
+                self.captured[node] = g
+                if needed is not None and not any(e is not None and e in needed for e in node.edges):
+                    continue
+            if node.is_accumulate:
+                if self.accumulate and (needed is None or node in needed):
+                    self.leaf(node, g)
+                continue
+            if node.is_out:
+                self.collect(node, g)
+                continue
+            edges = node.edges
+            if type(g) is list:
+                g = self.fill(node, g)
+            grads = pull(node, g) if node.hooks is None else self.hooked(node, g)
+            if not keep:
+                node.free()
+            for e, r in zip(edges, grads, strict=True):
+                if e is None or r is None:
+                    if self.consumers is not None and e is not None:
+                        self.deliver(e)
+                    continue
+                if needed is not None and e not in needed:
+                    continue
+                a = acc.get(e)
+                if a is None:
+                    acc[e] = r
+                    if raw and r is not g:
+                        fresh.add(e)
+                    if following is None and e.seq < 0:
+                        following = e
+                    else:
+                        heappush(heap, (e.seq, e))
+                elif e in own:
+                    np.add(a, r, a)
+                else:
+                    acc[e] = total = domain.add(a, r)
+                    if raw and type(total) is ndarray:
+                        own.add(e)
+                        fresh.add(e)
+                if self.consumers is not None:
+                    self.deliver(e)
+
+    def collect(self, node: Node, g: Any) -> None:
+        """The gradient of one output of a node with several: wait for the others with the owner."""
+        assert isinstance(node, Out)
+        owner = node.owner
+        if self.needed is not None and owner not in self.needed:
+            return
+        parts = self.acc.get(owner)
+        if parts is None:
+            parts = self.acc[owner] = [None] * owner.n_outputs
+            heappush(self.heap, (owner.seq, owner))
+        old = parts[node.index]
+        parts[node.index] = g if old is None else self.domain.add(old, g)
+
+    def fill(self, node: Node, parts: list[Any]) -> list[Any]:
+        """Zeros for the floating-point outputs that no gradient reached."""
+        return [self.domain.zeros(t) if p is None and t.dtype.is_floating_point else p for p, t in zip(parts, node.type, strict=True)]
+
+    def leaf(self, node: Node, g: Any) -> None:
+        assert isinstance(node, AccumulateGrad)
+        self.domain.accumulate(node, g, node in self.fresh)
+        if node.hooks is not None:
+            for hook in list(node.hooks.post_accumulate.values()):
+                hook(node.leaf())
+
+    def deliver(self, e: Node) -> None:
+        """One edge into a leaf is done; when it was the last, accumulate now, so that its hook runs early."""
+        assert self.consumers is not None
+        left = self.consumers.get(e)
+        if left is None:
+            return
+        self.consumers[e] = left - 1
+        if left == 1 and e.hooks is not None and e.hooks.post_accumulate and e in self.acc and e not in self.capture and self.accumulate:
+            g = self.acc.pop(e)
+            self.heap[:] = [item for item in self.heap if item[1] is not e]
+            self.heap.sort()
+            self.leaf(e, self.before(e, g))
+
+    def before(self, node: Node, g: Any) -> Any:
+        """Tensor hooks and retained gradients of the node's output(s)."""
+        hooks = node.hooks
+        if hooks is None or (not hooks.before and not hooks.retain):
+            return g
+        parts = g if type(g) is list else [g]
+        for _, (k, hook) in list(hooks.before.items()):
+            if parts[k] is None:
+                continue
+            given = self.domain.box(parts[k])
+            returned = hook(given)
+            parts[k] = self.domain.unbox(given if returned is None else returned)
+            self.fresh.discard(node)
+        for k in hooks.retain:
+            if parts[k] is not None:
+                hooks.retained[k] = self.domain.box(parts[k])
+                self.fresh.discard(node)
+        return g if type(g) is list else parts[0]
+
+    def hooked(self, node: Node, g: Any) -> tuple[Any, ...]:
+        """`pull` with the node's own pre- and post-hooks around it."""
+        hooks, domain = node.hooks, self.domain
+        assert hooks is not None
+        if hooks.pre:
+            parts = list(g) if type(g) is list else [g]
+            given = tuple(None if p is None else domain.box(p) for p in parts)
+            for hook in list(hooks.pre.values()):
+                returned = hook(given)
+                if returned is not None:
+                    given = tuple(returned) if isinstance(returned, (tuple, list)) else (returned,)
+            parts = [None if t is None else domain.unbox(t) for t in given]
+            g = parts if type(g) is list else parts[0]
+        grads = domain.pull(node, g)
+        if hooks.post:
+            outgoing = tuple(g) if type(g) is list else (g,)
+            boxed_out = tuple(None if p is None else domain.box(p) for p in outgoing)
+            boxed = tuple(None if r is None else domain.box(r) for r in grads)
+            for hook in list(hooks.post.values()):
+                returned = hook(boxed, boxed_out)
+                if returned is not None:
+                    boxed = tuple(returned) if isinstance(returned, (tuple, list)) else (returned,)
+            grads = tuple(None if t is None else domain.unbox(t) for t in boxed)
+        return grads
+
+
+def raw_pull(node: Node, g: Any) -> tuple[Any, ...]:
+    """`Domain.pull` on arrays, for nodes of records."""
+    if STAMPS:
+        check_versions(node)
+    plan = node.plan
+    if plan is not None and plan.low:
+        return low_pull(node, g)
+    reader: Any = node if node.hooks is None or not node.hooks.packed else Unpacked(node)
+    try:
+        grads = type(node).pull(reader, g, node.raw_rules or raw_rules(type(node)))
+    except AttributeError:
+        if any(not hasattr(node, "s_" + name) for name in node.saved):
+            raise explain_freed(node) from None
+        raise
+    if plan is not None and plan.undo is not None:
+        return undo(grads, plan.undo)
+    return grads
+
+
+def undo(grads: tuple[Any, ...], steps: tuple[Any, ...]) -> tuple[Any, ...]:
+    """`undo_with` on arrays."""
+    return undo_with(grads, steps, raw_name("sum_to_size"), _astype)
+
+
+def _astype(r: Any, dtype: Any) -> Any:
+    return r.astype(dtype.numpy)
+
+
+def undo_with(grads: tuple[Any, ...], steps: tuple[Any, ...], sum_to_size: Any, cast: Any) -> tuple[Any, ...]:
+    """Sum broadcast dimensions away and cast, so that each gradient has its operand's type."""
+    result = list(grads)
+    for i, step in enumerate(steps):
+        r = result[i]
+        if step is None or r is None:
+            continue
+        shape, dtype = step
+        if shape is not None:
+            r = sum_to_size(r, shape)
+        if dtype is not None:
+            r = cast(r, dtype)
+        result[i] = r
+    return tuple(result)
+
+
+class Unpacked:
+    """A node seen with its packed saved values unpacked to arrays."""
+
+    def __init__(self, node: Node) -> None:
+        self._node = node
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(self._node, name)
+        return value.array() if hasattr(value, "is_packed") else value
+
+
+class Widened:
+    """A node seen with its 16-bit saved arrays in float32: rules compute in float32 and results are rounded once."""
+
+    def __init__(self, node: Node) -> None:
+        self._node = node
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(self._node, name)
+        return widen(value.array() if hasattr(value, "is_packed") else value)
+
+
+def widen(value: Any) -> Any:
+    """16-bit float arrays (also inside tuples) as float32; everything else as it is."""
+    if isinstance(value, (ndarray, np.generic)):
+        return value.astype(np.float32) if value.dtype.itemsize == 2 and value.dtype.kind in "fV" else value
+    if type(value) is tuple:
+        return tuple(widen(v) for v in value)
+    return value
+
+
+def low_pull(node: Node, g: Any) -> tuple[Any, ...]:
+    """`raw_pull` where 16-bit floats are involved."""
+    plan = node.plan
+    assert plan is not None
+    g = [None if x is None else widen(x) for x in g] if type(g) is list else widen(g)
+    try:
+        grads = type(node).pull(Widened(node), g, node.raw_rules or raw_rules(type(node)))  # type: ignore[arg-type]
+    except AttributeError:
+        if any(not hasattr(node, "s_" + name) for name in node.saved):
+            raise explain_freed(node) from None
+        raise
+    if plan.undo is not None:
+        grads = undo(grads, plan.undo)
+    result = []
+    for r, t in zip(grads, plan.flat_ins, strict=True):
+        wanted = None if r is None or t is None else t.dtype.numpy
+        result.append(r if wanted is None or r.dtype == wanted else r.astype(wanted))
+    return tuple(result)

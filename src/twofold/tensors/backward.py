@@ -1,0 +1,295 @@
+"""Backward: the two domains (arrays, tensors), `backward` and `grad`."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import numpy as np
+
+from twofold.ir.mode import ANOMALY, grad_mode
+from twofold.ir.types import TensorType, type_of
+from twofold.support.errors import ArgumentError, AutogradError, DTypeError, ShapeError, describe_site
+from twofold.tape.engine import Run, check_versions, count_consumers, explain_freed, path_to, raw_pull, undo_with
+from twofold.tape.namespaces import TENSOR, raw_name, tensor_rules
+from twofold.tape.node import AccumulateGrad, Node
+from twofold.tape.versions import STAMPS, stamp
+from twofold.tensors.core import Symbol, Tensor, wrap, wrap_typed
+from twofold.tensors.nodes import box_saved
+
+ndarray = np.ndarray
+_post_accumulate_hooks = [0]
+"""How many post-accumulate hooks were ever registered; while none was, leaves need no counting."""
+
+
+class RawDomain:
+    """Gradients are arrays; nothing is recorded."""
+
+    raw = True
+
+    def __init__(self) -> None:
+        anomaly = ANOMALY.get()
+        self.check_nan = anomaly is not None and anomaly.check_nan
+        if anomaly is None:
+            self.pull = raw_pull_any
+
+    def pull(self, node: Node, g: Any) -> tuple[Any, ...]:
+        grads = raw_pull_any(node, g)
+        if self.check_nan:
+            check_nan(node, grads)
+        return grads
+
+    def function(self, name: str) -> Any:
+        return raw_name(name)
+
+    def add(self, a: Any, b: Any) -> Any:
+        return a + b
+
+    def zeros(self, type: TensorType) -> Any:
+        return np.zeros(type.shape, type.dtype.numpy)
+
+    def box(self, g: Any) -> Tensor:
+        return wrap(g)
+
+    def unbox(self, t: Any) -> Any:
+        return t._array if isinstance(t, Tensor) else t
+
+    def accumulate(self, node: AccumulateGrad, g: Any, fresh: bool) -> None:
+        old = node.grad
+        if old is None:
+            if not fresh or type(g) is not ndarray or g.base is not None:
+                g = np.array(g)  # somebody else holds it, or it is part of something larger
+            t = Tensor()
+            t._array, t._type, t._node = g, node.type, None
+            if g.shape != node.type.shape or g.dtype is not node.type.dtype.numpy:
+                t._type = type_of(g)
+            node.grad = t
+            return
+        array = old._array
+        if old._node is None and type(array) is ndarray and array.dtype == g.dtype and array.shape == g.shape and array.flags.writeable:
+            np.add(array, g, array)
+            if STAMPS:
+                stamp(array, "accumulation of gradients", None, 0)
+        else:
+            node.grad = wrap(np.add(array, g), None)
+
+
+def raw_pull_any(node: Node, g: Any) -> tuple[Any, ...]:
+    """`raw_pull`, or a custom node's own way."""
+    if node.is_custom:
+        return node.run(RAW_DOMAIN, g)  # type: ignore[attr-defined, no-any-return]
+    return raw_pull(node, g)
+
+
+class TensorDomain:
+    """Gradients are tensors, and the backward operations are recorded themselves: higher derivatives, symbols."""
+
+    raw = False
+
+    def pull(self, node: Node, g: Any) -> tuple[Any, ...]:
+        if node.is_custom:
+            return node.run(self, g)  # type: ignore[attr-defined, no-any-return]
+        if STAMPS:
+            check_versions(node)
+        try:
+            grads = type(node).pull(Boxed(node), g, node.rules or tensor_rules(type(node)))  # type: ignore[arg-type]
+        except AttributeError:
+            if any(not hasattr(node, "s_" + name) for name in node.saved):
+                raise explain_freed(node) from None
+            raise
+        plan = node.plan
+        if plan is not None and plan.undo is not None:
+            grads = undo_with(grads, plan.undo, TENSOR["sum_to_size"], _cast)
+        elif plan is not None and plan.low:
+            grads = tuple(_cast(r, t.dtype) if r is not None and t is not None else r for r, t in zip(grads, plan.flat_ins, strict=True))
+        anomaly = ANOMALY.get()
+        if anomaly is not None and anomaly.check_nan:
+            check_nan(node, grads)
+        return grads
+
+    def function(self, name: str) -> Any:
+        return TENSOR[name]
+
+    def add(self, a: Any, b: Any) -> Any:
+        return a + b
+
+    def zeros(self, type: TensorType) -> Tensor:
+        return TENSOR["zeros"](type.shape, dtype=type.dtype)  # type: ignore[no-any-return]
+
+    def box(self, g: Any) -> Tensor:
+        return g  # type: ignore[no-any-return]
+
+    def unbox(self, t: Any) -> Any:
+        return t
+
+    def accumulate(self, node: AccumulateGrad, g: Any, fresh: bool) -> None:
+        node.grad = g if node.grad is None else node.grad + g
+
+
+RAW_DOMAIN: Any = None
+TENSOR_DOMAIN = TensorDomain()
+
+
+class Boxed:
+    """A node whose saved arrays are read as tensors joined to the graph."""
+
+    def __init__(self, node: Node) -> None:
+        self._boxed = node
+
+    def __getattr__(self, name: str) -> Any:
+        node = self._boxed
+        value = getattr(node, name)
+        return box_saved(node, name[2:], value) if name.startswith("s_") else value
+
+
+def _cast(r: Tensor, dtype: Any) -> Tensor:
+    return r if r._type.dtype is dtype else TENSOR["to"](r, dtype)  # type: ignore[no-any-return]
+
+
+def check_nan(node: Node, grads: tuple[Any, ...]) -> None:
+    """Anomaly mode: raise at the first node that makes a NaN, with the stack of its forward call."""
+    for k, r in enumerate(grads):
+        array = r._array if isinstance(r, Tensor) else r
+        if array is not None and array.dtype.kind in "fV" and np.isnan(array).any():
+            stack = node.hooks.stack if node.hooks is not None else None
+            where = f"Its forward call:\n{stack}" if stack else f"It was made at {describe_site(node.code, node.lasti)}"
+            raise AutogradError(f"{node.name()} returned NaN in gradient {k} (detect_anomaly). {where}")
+
+
+def _as_list(value: Any) -> list[Any]:
+    return list(value) if isinstance(value, (list, tuple)) else [value]
+
+
+def root_gradient(t: Tensor, g: Any, create_graph: bool) -> Any:
+    """The gradient a root starts with, checked against the root's shape."""
+    if g is None:
+        if t._type.numel != 1:
+            raise AutogradError(
+                f"the gradient of a tensor of shape {tuple(t._type.shape)} cannot be implied: backward() needs a scalar, or a gradient argument of that shape"
+            )
+        ones = np.ones(t._type.shape, t._type.dtype.numpy)
+        return wrap_typed(ones, t._type) if create_graph else ones
+    if not isinstance(g, Tensor):
+        raise ArgumentError(f"the gradient of a root must be a tensor or None, not {type(g).__name__}")
+    if g._type.shape != t._type.shape:
+        raise ShapeError(f"the gradient has shape {tuple(g._type.shape)}, the tensor it belongs to {tuple(t._type.shape)}")
+    if not g._type.dtype.is_floating_point:
+        raise DTypeError(f"the gradient must be floating-point, not {g._type.dtype.name}")
+    if create_graph:
+        return g if g._type.dtype is t._type.dtype else _cast(g, t._type.dtype)
+    return g._array if g._type.dtype is t._type.dtype else np.asarray(g._array).astype(t._type.dtype.numpy)
+
+
+def start(
+    tensors: Any, gradients: Any, keep: bool, create_graph: bool, targets: set[Node] | None, capture: bool
+) -> Run:
+    """Run backward from `tensors`; `targets` restricts it to the paths that lead there."""
+    tensors = _as_list(tensors)
+    gradients = [None] * len(tensors) if gradients is None else _as_list(gradients)
+    if len(gradients) != len(tensors):
+        raise ArgumentError(f"{len(tensors)} tensors but {len(gradients)} gradients")
+    roots = []
+    for i, (t, g) in enumerate(zip(tensors, gradients, strict=True)):
+        if not isinstance(t, Tensor):
+            raise ArgumentError(f"backward needs tensors, not {type(t).__name__}")
+        if isinstance(t, Symbol):
+            raise AutogradError("a symbol has no dynamic backward graph; use twofold.aot, or call backward on the results of the graph")
+        if t._node is None:
+            which = f"tensor {i}" if len(tensors) > 1 else "the tensor"
+            raise AutogradError(f"{which} does not require grad and has no grad_fn: nothing to differentiate")
+        roots.append((t._node, root_gradient(t, g, create_graph)))
+    nodes = [n for n, _ in roots]
+    needed = None if targets is None else path_to(nodes, targets)
+    domain: Any = TENSOR_DOMAIN if create_graph else RawDomain()
+    run = Run(domain, keep, needed, targets if capture else None, accumulate=not capture)
+    if _post_accumulate_hooks[0] and not capture:
+        run.consumers = count_consumers(nodes, needed)
+    with grad_mode(create_graph):
+        for node, g in roots:
+            if needed is None or node in needed:
+                run.seed(node, g)
+        run.run()
+    return run
+
+
+def backward(tensors: Any, grad_tensors: Any = None, retain_graph: bool | None = None, create_graph: bool = False, inputs: Any = None) -> None:
+    """Add the gradients of `tensors` to the `.grad` of the leaves (or of `inputs` only).
+
+    grad_tensors: gradient of each tensor (None: 1 for a one-element tensor). retain_graph: keep saved values for another pass
+    (default: `create_graph`). Raises AutogradError where there is nothing to differentiate, or on a second pass.
+    """
+    keep = create_graph if retain_graph is None else retain_graph
+    if inputs is None:
+        start(tensors, grad_tensors, keep, create_graph, None, False)
+        return
+    wanted = _as_list(inputs)
+    if not wanted:
+        raise AutogradError("backward: inputs= must not be empty")
+    for t in wanted:
+        if t._node is None:
+            raise AutogradError("backward: one of inputs= does not require grad")
+    inner = [t for t in wanted if not t._node.is_accumulate]
+    for t in inner:
+        retain_grad(t)
+    start(tensors, grad_tensors, keep, create_graph, {t._node for t in wanted}, False)
+
+
+def grad(
+    outputs: Any,
+    inputs: Any,
+    grad_outputs: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    allow_unused: bool | None = None,
+    is_grads_batched: bool = False,
+    materialize_grads: bool = False,
+) -> tuple[Any, ...]:
+    """The gradients of `outputs` with respect to `inputs`, a tuple; nodes off the path neither run nor are freed.
+
+    An input the outputs do not depend on raises AutogradError, unless `allow_unused` (None is returned) or `materialize_grads` (zeros).
+    """
+    if is_grads_batched:
+        raise AutogradError("is_grads_batched needs vmap, which does not exist yet: call grad once for each row")
+    if allow_unused is None:
+        allow_unused = materialize_grads
+    elif not allow_unused and materialize_grads:
+        raise ArgumentError("grad: materialize_grads=True needs allow_unused not to be False")
+    wanted = _as_list(inputs)
+    if not wanted:
+        raise ArgumentError("grad: inputs must not be empty")
+    for i, t in enumerate(wanted):
+        if not isinstance(t, Tensor):
+            raise ArgumentError(f"grad: inputs must be tensors, not {type(t).__name__}")
+        if t._node is None:
+            raise AutogradError(f"grad: input {i} does not require grad")
+    keep = create_graph if retain_graph is None else retain_graph
+    run = start(outputs, grad_outputs, keep, create_graph, {t._node for t in wanted}, True)
+    results: list[Any] = []
+    for i, t in enumerate(wanted):
+        g = run.captured.get(t._node)
+        if g is None and not allow_unused:
+            raise AutogradError(f"grad: the outputs do not depend on input {i}; pass allow_unused=True to get None for it")
+        if g is None and materialize_grads:
+            g = np.zeros(t._type.shape, t._type.dtype.numpy)
+        results.append(g if g is None or isinstance(g, Tensor) else wrap(g))
+    return tuple(results)
+
+
+def retain_grad(t: Tensor) -> None:
+    """Keep the gradient of a non-leaf in its `.grad`."""
+    node = t._node
+    if node is None:
+        raise AutogradError("retain_grad() on a tensor that does not require grad")
+    if node.is_accumulate:
+        return
+    node.ensure_hooks().retain.add(0)
+
+
+def note_post_accumulate_hook() -> None:
+    """Remember that leaves must be counted from now on."""
+    with _lock:
+        _post_accumulate_hooks[0] += 1
+
+
+_lock = threading.Lock()
+RAW_DOMAIN = RawDomain()

@@ -38,8 +38,8 @@ from twofold.ir.op import get_op
 from twofold.tape.node import tick
 from twofold.tape.plan import scalar_key, table
 from twofold.tensors.core import Tensor
-from twofold.tensors.dispatch import NODE_CLASSES, dispatch{more}
-from twofold.tensors.nodes import OpNode
+from twofold.tensors.dispatch import NODE_CLASSES, dispatch
+{inplace}from twofold.tensors.nodes import OpNode
 from twofold.tensors.typing import DeviceLike, DTypeLike, Number
 
 '''
@@ -374,6 +374,17 @@ def generic_function(op: Op) -> str:
     return "\n".join([signature_text(op), *docstring(op), f"    return {dispatch_text(op)}"]) + "\n\n\n"
 
 
+def inplace_function(op: Op) -> str:
+    """The form that writes its result into the first operand."""
+    lines = [
+        signature_text(op).replace(f"def {op.name}(", f"def {op.name}_(", 1).replace("input: Tensor | Number", "input: Tensor", 1),
+        f'    """`{op.name}` whose result is written into the first operand, which is returned."""',
+    ]
+    given = "".join(f", {p.name}" for p in op.inputs[1:]) + "".join(f", {p.name}={p.name}" for p in op.attributes)
+    lines.append(f'    return inplace("{op.name}", {op.inputs[0].name}{given})')
+    return "\n".join(lines) + "\n\n\n"
+
+
 def kind_of_function(op: Op) -> str:
     if inline_body(op, {}) is not None:
         return "inlined"
@@ -383,7 +394,7 @@ def kind_of_function(op: Op) -> str:
 
 def family_module(family: str, ops: Iterable[Op]) -> str:
     """The text of one generated module."""
-    parts, used, functions = [], set(), []
+    parts, used, functions, writes = [], set(), [], []
     for op in ops:
         kind = kind_of_function(op)
         if kind == "inlined":
@@ -401,9 +412,13 @@ def family_module(family: str, ops: Iterable[Op]) -> str:
         else:
             parts.append(generic_function(op))
         functions.append(op.name)
+        if op.inplace:
+            parts.append(inplace_function(op))
+            writes.append(op.name + "_")
     numpy = "".join(f"from numpy import {NUMPY_SPELLING[n].removeprefix('np.')} as _np_{n}\n" for n in sorted(used))
-    header = HEADER.format(family=family, numpy=numpy, more="")
-    listed = "FUNCTIONS = {\n" + "".join(f'    "{n}": {n},\n' for n in functions) + "}\n"
+    header = HEADER.format(family=family, numpy=numpy, inplace="from twofold.tensors.inplace import inplace\n" if writes else "")
+    listed = "FUNCTIONS: dict[str, Any] = {\n" + "".join(f'    "{n}": {n},\n' for n in functions) + "}\n"
+    listed += "INPLACE: dict[str, Any] = {\n" + "".join(f'    "{n}": {n},\n' for n in writes) + "}\n"
     return header + "\n".join(p for p in ["".join(parts).rstrip() + "\n\n", listed])
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 
-FAMILIES = ("elementwise", "reduction", "views", "creation")
+FAMILIES = ("elementwise", "unary", "comparison", "scaled", "activation", "reduction", "views", "creation", "mutation")
 """The modules that define records, in the order their operations are listed."""
 
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from twofold.ir.op import get_op
+from twofold.ir.op import NOT_DIFFERENTIABLE, get_op
 from twofold.ir.types import TensorType
-from twofold.ops.record import define, positions
-from twofold.support.errors import InplaceError, ShapeError
+from twofold.ops.record import define, helper, positions
+from twofold.support.errors import DimensionError, InplaceError, ShapeError
 
 # ---- expand ------------------------------------------------------------------------------------------------------------------
 
@@ -138,10 +138,96 @@ define(
     doc="A contiguous copy of the elements under another shape: what `reshape` does where no view exists.",
 )  # fmt: skip
 
+# ---- order of dimensions -------------------------------------------------------------------------------------------------------
+
+
+@helper
+def inverse_permutation(order: Any) -> Any:
+    """The permutation that undoes `order`."""
+    return tuple(sorted(range(len(order)), key=order.__getitem__))
+
+
+def _permute_type(input: TensorType, dims: tuple[int, ...]) -> TensorType:
+    if len(dims) != input.ndim:
+        raise DimensionError(f"permute: {dims} must name every dimension of the tensor of shape {input.shape} once")
+    return input.with_shape(tuple(input.shape[d] for d in dims))
+
+
+define(
+    "permute(Tensor(a) input, Dim[] dims) -> Tensor(a)",
+    type_rule=_permute_type, reference=lambda input, dims: np.transpose(input, dims), any_dtype=True, cost="view", onnx="Transpose@13",
+    gradient=(lambda g, dims: permute(g, inverse_permutation(dims)),),
+    doc="A view with the dimensions in the order `dims`.",
+)  # fmt: skip
+
+
+def _swapped(shape: tuple[Any, ...], dim0: int, dim1: int) -> tuple[Any, ...]:
+    result = list(shape)
+    if result:
+        result[dim0], result[dim1] = result[dim1], result[dim0]
+    return tuple(result)
+
+
+define(
+    "transpose(Tensor(a) input, Dim dim0, Dim dim1) -> Tensor(a)",
+    type_rule=lambda input, dim0, dim1: input.with_shape(_swapped(input.shape, dim0, dim1)),
+    reference=lambda input, dim0, dim1: np.swapaxes(input, dim0, dim1) if input.ndim else input, any_dtype=True, cost="view", onnx="Transpose@13",
+    gradient=(lambda g, dim0, dim1: transpose(g, dim0, dim1),),
+    doc="A view with two dimensions exchanged.",
+)  # fmt: skip
+
+
+def _t_type(input: TensorType) -> TensorType:
+    if input.ndim > 2:
+        raise ShapeError(f"t: a tensor of at most 2 dimensions is needed, not one of shape {input.shape}; use transpose or permute")
+    return input.with_shape(input.shape[::-1])
+
+
+define(
+    "t(Tensor(a) input) -> Tensor(a)",
+    type_rule=_t_type, reference=lambda input: np.transpose(input), any_dtype=True, cost="view", onnx="Transpose@13",
+    gradient=(lambda g: t(g),),
+    doc="The transposed matrix, a view (a tensor of fewer than 2 dimensions as it is).",
+)  # fmt: skip
+
+# ---- the same memory, otherwise arranged -------------------------------------------------------------------------------------------
+
+define(
+    "alias(Tensor(a) input) -> Tensor(a)",
+    type_rule=lambda input: input, reference=lambda input: np.asarray(input)[...], any_dtype=True, cost="view", onnx="Identity@14", method=False,
+    gradient=(lambda g: g,),
+    doc="A view of everything.",
+)  # fmt: skip
+define(
+    "detach(Tensor(a) input) -> Tensor(a)",
+    type_rule=lambda input: input, reference=lambda input: np.asarray(input)[...], any_dtype=True, cost="view", onnx="Identity@14",
+    gradient=NOT_DIFFERENTIABLE,
+    doc="The same memory without history: no gradient flows through it.",
+)  # fmt: skip
+
 # ---- chains of views -----------------------------------------------------------------------------------------------------------
 
 Chain = tuple[tuple[str, tuple[tuple[str, Any], ...]], ...]
 """Steps of a view of a base: (operation name, its attributes as sorted pairs, and for several outputs ("", index))."""
+
+
+def along(dim: int, index: Any) -> tuple[Any, ...]:
+    """An index that applies `index` to one dimension; its Ellipsis keeps 0-d results arrays that share memory."""
+    return (*(slice(None),) * dim, index, ...)
+
+
+def part(name: str, array: Any, which: int, **attributes: Any) -> Any:
+    """One of the outputs of an operation with several views, without making the others."""
+    if name == "unbind":
+        return array[along(attributes["dim"], which)]
+    if name == "split":
+        size = attributes["split_size"]
+        return array[along(attributes["dim"], slice(which * size, (which + 1) * size))]
+    if name == "split_with_sizes":
+        sizes = attributes["split_sizes"]
+        start = sum(sizes[:which])
+        return array[along(attributes["dim"], slice(start, start + sizes[which]))]
+    return get_op(name).reference(array, **attributes)[which]
 
 
 def apply_step(array: Any, step: tuple[str, tuple[tuple[str, Any], ...]]) -> Any:
@@ -149,9 +235,7 @@ def apply_step(array: Any, step: tuple[str, tuple[tuple[str, Any], ...]]) -> Any
     name, pairs = step
     attributes = dict(pairs)
     which = attributes.pop("", None)
-    result = get_op(name).reference(array, **attributes)
-    if which is not None:
-        result = result[which]
+    result = get_op(name).reference(array, **attributes) if which is None else part(name, array, which, **attributes)
     if type(result) is np.ndarray and not result.flags.writeable and array.flags.writeable:
         result.flags.writeable = True  # broadcast_to's read-only flag; overlapping writes are refused by our own rule
     return result
@@ -226,6 +310,9 @@ define(
     "view_scatter(Tensor input, Tensor src, any chain) -> Tensor",
     type_rule=_scatter_type, reference=lambda input, src, chain: put(chain, input, src), any_dtype=True, cost="copy",
     node_name="CopySlices", method=False, function=False,
-    gradient=(lambda g, src_shape, chain: view_scatter(g, zeros(src_shape, dtype=g.dtype), chain), lambda g, chain: view_chain(g, chain)),
+    gradient=(
+        lambda g, src_shape, src_dtype, chain: view_scatter(g, zeros(src_shape, dtype=src_dtype), chain),
+        lambda g, chain: view_chain(g, chain),
+    ),
     doc="A copy of the input in which the elements that a chain of views shows are those of `src`: what a write through a view becomes.",
 )  # fmt: skip

@@ -151,6 +151,14 @@ class DataError(TwofoldError, ValueError):
     """A data set or file that cannot be read."""
 
 
+class ExportError(TwofoldError, BufferError, RuntimeError):
+    """Memory that cannot be handed out (BufferError, as the DLPack standard asks)."""
+
+
+class UnknownNameError(TwofoldError, AttributeError):
+    """A name the package does not have; names similar ones."""
+
+
 class MissingDependency(TwofoldError, ImportError, RuntimeError):
     """An optional package or program that is not installed; says how to install it."""
 

@@ -66,3 +66,20 @@ def newer_write(array: Any, seq: int) -> Stamp | None:
         return None
     found = STAMPS.get(id(root_of(array)))
     return found if found is not None and found.clock < seq else None
+
+
+ESCAPED: dict[int, Any] = {}
+"""Root arrays that something outside can write without a stamp (NumPy, DLPack); weak references with removing callbacks."""
+
+
+def mark_escaped(array: Any) -> None:
+    """Remember that the memory of `array` was handed out: it is never packed or folded ahead."""
+    root = root_of(array)
+    key = id(root)
+    if key not in ESCAPED:
+        ESCAPED[key] = weakref.ref(root, lambda _, key=key: ESCAPED.pop(key, None))  # type: ignore[misc]
+
+
+def has_escaped(array: Any) -> bool:
+    """True if `mark_escaped` was called on the array's memory."""
+    return id(root_of(array)) in ESCAPED

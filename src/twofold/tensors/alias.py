@@ -16,7 +16,7 @@ from twofold.ir.op import get_op
 from twofold.tape.node import Node, tick
 from twofold.tape.plan import table
 from twofold.tape.versions import root_of
-from twofold.tensors.core import Tensor, memory
+from twofold.tensors.core import Tensor
 
 Step = tuple[str, tuple[tuple[str, Any], ...]]
 
@@ -90,7 +90,7 @@ def live_views(base: Tensor) -> list[Tensor]:
     alias = alias_of(base)
     if alias is None:
         return []
-    return [v for r in alias.views if (v := r()) is not None]
+    return [v for r in alias.views if (v := r()) is not None and v._alias.base is base]
 
 
 def rehome(base: Tensor, node_class: Any) -> None:
@@ -121,8 +121,3 @@ def chain_node(base: Tensor, chain: tuple[Step, ...], view: Tensor, node_class: 
     node.code, node.lasti, node.hooks = source.code, source.lasti, None
     node.seq = tick()
     return node
-
-
-def writable(t: Tensor) -> Any:
-    """The tensor's array, made an array if it was a scalar."""
-    return memory(t)

@@ -1,6 +1,7 @@
 """All functions over tensors: the generated ones of every family, and plain functions over them.
 
-`FUNCTIONS` is the table of public names; rules see it as the TENSOR namespace.
+`FUNCTIONS` is the table of public names; rules see it as the TENSOR namespace. `INPLACE` holds the `name_` forms, `METHODS` what plain modules
+want as methods only (or under a method's own signature).
 """
 
 from __future__ import annotations
@@ -12,11 +13,23 @@ from typing import Any
 from twofold.tape.namespaces import fill_tensor
 from twofold.tensors.generated import FAMILIES
 
+GENERATED: dict[str, Callable[..., Any]] = {}
+"""The functions of records alone, as operators and rules use them."""
 FUNCTIONS: dict[str, Callable[..., Any]] = {}
-"""Every public function by name."""
+INPLACE: dict[str, Callable[..., Any]] = {}
+METHODS: dict[str, Callable[..., Any]] = {}
+PLAIN = ("shapes",)
+"""Modules of plain functions; each has a table FUNCTIONS, and may have INPLACE and METHODS."""
 
 for _family in FAMILIES:
-    FUNCTIONS.update(importlib.import_module(f"twofold.tensors.generated.{_family}").FUNCTIONS)
-for _module in ("shapes",):
-    FUNCTIONS.update(importlib.import_module(f"twofold.tensors.{_module}").FUNCTIONS)
-fill_tensor(FUNCTIONS)
+    _module = importlib.import_module(f"twofold.tensors.generated.{_family}")
+    GENERATED.update(_module.FUNCTIONS)
+    INPLACE.update(_module.INPLACE)
+fill_tensor(GENERATED)
+FUNCTIONS.update(GENERATED)
+for _name in PLAIN:
+    _module = importlib.import_module(f"twofold.tensors.{_name}")
+    FUNCTIONS.update(_module.FUNCTIONS)
+    INPLACE.update(getattr(_module, "INPLACE", {}))
+    METHODS.update(getattr(_module, "METHODS", {}))
+fill_tensor({name: f for name, f in FUNCTIONS.items() if name not in GENERATED})

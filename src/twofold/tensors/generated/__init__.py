@@ -2,7 +2,12 @@
 
 FAMILIES = (
     "elementwise",
+    "unary",
+    "comparison",
+    "scaled",
+    "activation",
     "reduction",
     "views",
     "creation",
+    "mutation",
 )

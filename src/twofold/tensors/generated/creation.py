@@ -122,8 +122,10 @@ def clone(input: Tensor) -> Tensor:
     return o
 
 
-FUNCTIONS = {
+FUNCTIONS: dict[str, Any] = {
     "zeros": zeros,
     "to": to,
     "clone": clone,
+}
+INPLACE: dict[str, Any] = {
 }

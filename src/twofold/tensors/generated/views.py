@@ -146,6 +146,94 @@ def reshape_copy(input: Tensor, size: Sequence[int]) -> Tensor:
     return o
 
 
+_permute = get_op("permute")
+
+
+class PermuteBackward0(OpNode):
+    __slots__ = ()
+    op = get_op("permute")
+    saved = ()
+    needs = ((),)
+
+    def pull(self, g: Any, rules: Any) -> tuple[Any, ...]:
+        return (rules[0](g, self.plan.attributes["dims"]),)
+
+
+NODE_CLASSES["permute"] = PermuteBackward0
+
+def permute(input: Tensor, dims: int | Sequence[int]) -> Tensor:
+    """A view with the dimensions in the order `dims`."""
+    return dispatch(_permute, (input,), {"dims": dims})
+
+
+_transpose = get_op("transpose")
+
+
+class TransposeBackward0(OpNode):
+    __slots__ = ()
+    op = get_op("transpose")
+    saved = ()
+    needs = ((),)
+
+    def pull(self, g: Any, rules: Any) -> tuple[Any, ...]:
+        return (rules[0](g, self.plan.attributes["dim0"], self.plan.attributes["dim1"]),)
+
+
+NODE_CLASSES["transpose"] = TransposeBackward0
+
+def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
+    """A view with two dimensions exchanged."""
+    return dispatch(_transpose, (input,), {"dim0": dim0, "dim1": dim1})
+
+
+_t = get_op("t")
+
+
+class TBackward0(OpNode):
+    __slots__ = ()
+    op = get_op("t")
+    saved = ()
+    needs = ((),)
+
+    def pull(self, g: Any, rules: Any) -> tuple[Any, ...]:
+        return (rules[0](g),)
+
+
+NODE_CLASSES["t"] = TBackward0
+
+def t(input: Tensor) -> Tensor:
+    """The transposed matrix, a view (a tensor of fewer than 2 dimensions as it is)."""
+    return dispatch(_t, (input,), {})
+
+
+_alias = get_op("alias")
+
+
+class AliasBackward0(OpNode):
+    __slots__ = ()
+    op = get_op("alias")
+    saved = ()
+    needs = ((),)
+
+    def pull(self, g: Any, rules: Any) -> tuple[Any, ...]:
+        return (rules[0](g),)
+
+
+NODE_CLASSES["alias"] = AliasBackward0
+
+def alias(input: Tensor) -> Tensor:
+    """A view of everything."""
+    return dispatch(_alias, (input,), {})
+
+
+_detach = get_op("detach")
+
+
+def detach(input: Tensor) -> Tensor:
+    """The same memory without history: no gradient flows through it."""
+    return dispatch(_detach, (input,), {})
+
+
 _view_chain = get_op("view_chain")
 
 
@@ -226,7 +314,7 @@ class CopySlices(OpNode):
 
     def pull(self, g: Any, rules: Any) -> tuple[Any, ...]:
         e = self.edges
-        return (rules[0](g, self.plan.ins[1].shape, self.plan.attributes["chain"]) if e[0] is not None else None, rules[1](g, self.plan.attributes["chain"]) if e[1] is not None else None)
+        return (rules[0](g, self.plan.ins[1].shape, self.plan.ins[1].dtype, self.plan.attributes["chain"]) if e[0] is not None else None, rules[1](g, self.plan.attributes["chain"]) if e[1] is not None else None)
 
 
 NODE_CLASSES["view_scatter"] = CopySlices
@@ -266,13 +354,20 @@ def view_scatter(input: Tensor, src: Tensor, chain: Any) -> Tensor:
     return o
 
 
-FUNCTIONS = {
+FUNCTIONS: dict[str, Any] = {
     "expand": expand,
     "unsqueeze": unsqueeze,
     "squeeze": squeeze,
     "view": view,
     "reshape_copy": reshape_copy,
+    "permute": permute,
+    "transpose": transpose,
+    "t": t,
+    "alias": alias,
+    "detach": detach,
     "view_chain": view_chain,
     "view_chain_backward": view_chain_backward,
     "view_scatter": view_scatter,
+}
+INPLACE: dict[str, Any] = {
 }

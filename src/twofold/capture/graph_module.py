@@ -1,0 +1,276 @@
+"""GraphModule: a recorded graph as a module that is called like the function it came from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from twofold.capture.code import graph_code
+from twofold.ir.dims import Dim
+from twofold.ir.graph import Graph, Value
+from twofold.ir.mode import grad_mode
+from twofold.ir.printer import print_graph
+from twofold.ir.tabular import format_tabular
+from twofold.ir.types import TensorType
+from twofold.nn.module import Module
+from twofold.ops.views import see
+from twofold.support.errors import ArgumentError, GuardError
+from twofold.support.pytree import TreeSpec, tree_flatten, tree_unflatten
+from twofold.tape.versions import root_of
+from twofold.tensors.alias import alias_of, base_of
+from twofold.tensors.core import Symbol, Tensor, memory, wrap_typed
+from twofold.tensors.dispatch import dispatch
+from twofold.tensors.inplace import inplace
+from twofold.tensors.interpret import TensorInterpreter
+from twofold.ir.op import get_op
+
+
+@dataclass(frozen=True)
+class InputSpec:
+    """How the tensor of a graph input is found: argument leaf `leaf`, or the binding `path`; `whole`: the base it is a view of."""
+
+    value: Value
+    leaf: int | None
+    path: str | None
+    whole: bool
+
+
+@dataclass(frozen=True)
+class WriteBack:
+    """An input that the program wrote: graph output `output` is stored in it, with a gradient if `tracked`."""
+
+    input: int
+    output: int
+    tracked: bool
+
+
+@dataclass(frozen=True)
+class Alias:
+    """A result that shares memory: the views `chain` of input number `input`, or of the fresh base that is graph output `base`. `family_chain` and
+    `family` (a graph output) are set where the program cut its history there with detach."""
+
+    input: int | None
+    base: int | None
+    chain: tuple[Any, ...]
+    family_chain: tuple[Any, ...] = ()
+    family: int | None = None
+    nograd: bool = False
+
+
+@dataclass(frozen=True)
+class Result:
+    """One leaf of what the function returned: graph output `output`, or the constant `value`; `alias` where it shares memory."""
+
+    output: int | None
+    value: Any = None
+    alias: Alias | None = None
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What surrounds a graph: how arguments become inputs, and outputs become results."""
+
+    in_spec: TreeSpec
+    constants: dict[int, Any]
+    inputs: tuple[InputSpec, ...]
+    results: tuple[Result, ...]
+    out_spec: TreeSpec
+    write_backs: tuple[WriteBack, ...]
+    signature: tuple[Any, ...]
+
+
+class GraphModule(Module):
+    """A static graph with its bindings; callable like the function or module it was recorded from.
+
+    `graph`: the `ir.Graph`.  `bindings`: path → tensor, closed over by reference.  `code`: the graph as Python text.  `forward` is the call itself.
+    """
+
+    def __init__(self, graph: Graph, layout: Layout, bindings: Mapping[str, Tensor], name: str, notes: tuple[str, ...] = ()) -> None:
+        super().__init__()
+        self.graph = graph
+        self.layout = layout
+        self.bindings = dict(bindings)
+        self.name = name
+        self.notes = notes
+        for path, t in self.bindings.items():
+            self._register_binding(path, t)
+        self._interpreter: TensorInterpreter | None = None
+
+    def _register_binding(self, path: str, t: Tensor) -> None:
+        """Parameters and buffers of the traced module appear under their own keys in `state_dict`."""
+        owner: Module = self
+        *parents, last = path.split(".")
+        for part in parents:
+            child = owner._modules.get(part)
+            if child is None:
+                child = Module()
+                owner._modules[part] = child
+            owner = child
+        if t._is_param:
+            owner._parameters[last] = t
+        elif path != "generator.state":
+            owner._buffers[last] = t
+
+    @property
+    def code(self) -> str:
+        """The graph as the text of a Python function."""
+        return graph_code(self.graph)
+
+    def print_tabular(self) -> None:
+        """Print the graph as a table: opcode, name, target, args, kwargs."""
+        print(format_tabular(self.graph))
+
+    def __repr__(self) -> str:
+        return f"GraphModule({self.name})\n{print_graph(self.graph)}"
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        """Run the graph on tensors. Raises GuardError for arguments it was not recorded for."""
+        leaves, spec = tree_flatten((args, kwargs))
+        if spec != self.layout.in_spec:
+            raise GuardError(f"{self.name}: the graph was recorded for arguments {self.layout.in_spec}, this call has {spec}")
+        tensors = self.match(leaves)
+        if any(isinstance(t, Symbol) for t in leaves):
+            return self.splice(tensors)
+        check_signature(self.name, self.layout, leaves, self.bindings)
+        outputs = self.run_graph(tensors)
+        return self.results(tensors, outputs)
+
+    def match(self, leaves: list[Any]) -> list[Tensor]:
+        """The tensor of each graph input; constants among the arguments must be the recorded ones."""
+        for i, recorded in self.layout.constants.items():
+            if leaves[i] is not recorded and not _equal(leaves[i], recorded):
+                raise GuardError(f"{self.name}: argument leaf {i} was {recorded!r} when the graph was recorded and is {leaves[i]!r} now; trace again")
+        result = []
+        for i in self.layout.inputs:
+            t = leaves[i.leaf] if i.leaf is not None else self.bindings[i.path]  # type: ignore[index]
+            if not isinstance(t, Tensor):
+                raise GuardError(f"{self.name}: {i.value.name} must be a tensor, not {type(t).__name__}")
+            result.append(base_of(t) if i.whole else t)
+        return result
+
+    def run_graph(self, tensors: list[Tensor]) -> tuple[Any, ...]:
+        """Interpret the graph. Inputs that will be written enter as copies, so that write-back leaves saved values intact."""
+        if self._interpreter is None:
+            self._interpreter = TensorInterpreter(self.graph)
+        written = {w.input for w in self.layout.write_backs}
+        given = [wrap_typed(np.array(memory(t)), t._type, t._node) if k in written else t for k, t in enumerate(tensors)]
+        return self._interpreter.run(*given)
+
+    def results(self, tensors: list[Tensor], outputs: tuple[Any, ...]) -> Any:
+        """Write back what was written, then rebuild the returned structure with its sharing of memory."""
+        for w in self.layout.write_backs:
+            with grad_mode(w.tracked):
+                inplace("copy", tensors[w.input], outputs[w.output])
+        made: dict[Any, Tensor] = {}
+        leaves = [self.result(r, tensors, outputs, made) for r in self.layout.results]
+        return tree_unflatten(leaves, self.layout.out_spec)
+
+    def result(self, r: Result, tensors: list[Tensor], outputs: tuple[Any, ...], made: dict[Any, Tensor]) -> Any:
+        """One returned leaf."""
+        if r.output is None:
+            return r.value
+        if r.alias is None:
+            return outputs[r.output]
+        a = r.alias
+        if a.input is not None:
+            top = tensors[a.input]
+        else:
+            assert a.base is not None
+            if a.base not in made:
+                source = outputs[a.base]
+                made[a.base] = wrap_typed(np.array(memory(source), order="C", copy=None), source._type, source._node)
+            top = made[a.base]
+        if a.family is not None:
+            key = ("family", a.family)
+            if key not in made:
+                history = outputs[a.family]
+                made[key] = wrap_typed(see(a.family_chain, memory(top)), history._type, history._node)
+            top = made[key]
+        with grad_mode(not a.nograd):
+            for name, pairs in a.chain:
+                attributes = dict(pairs)
+                which = attributes.pop("", None)
+                shown = dispatch(get_op(name), (top,), attributes)
+                top = shown if which is None else shown[which]
+        return top
+
+    def splice(self, tensors: list[Tensor]) -> Any:
+        """A call with symbols: write the graph's nodes into the graph being recorded."""
+        outputs = TensorInterpreter(self.graph).run(*tensors)
+        for w in self.layout.write_backs:
+            with grad_mode(w.tracked):
+                inplace("copy", tensors[w.input], outputs[w.output])
+        return tree_unflatten([r.value if r.output is None else outputs[r.output] for r in self.layout.results], self.layout.out_spec)
+
+
+def _equal(a: Any, b: Any) -> bool:
+    try:
+        return type(a) is type(b) and bool(a == b)
+    except Exception:  # a user's own __eq__
+        return False
+
+
+def signature_of(tensors: list[Tensor]) -> tuple[Any, ...]:
+    """What a recorded graph depends on: who requires grad, who is a leaf, who shares memory with whom and how."""
+    ids = [id(t) for t in tensors]
+    roots = [id(root_of(memory(t))) if t._array is not None else k for k, t in enumerate(tensors)]
+    bases = [id(base_of(t)) for t in tensors]
+    result = []
+    for t, r, b in zip(tensors, roots, bases, strict=True):
+        alias = alias_of(t)
+        base = base_of(t)
+        shared = roots.count(r) > 1
+        result.append((
+            t._node is None, base._node is None, base._node is not None and base._node.is_accumulate, ids.index(id(t)), roots.index(r), bases.index(b),
+            alias.chain if shared and alias is not None and alias.base is not None else None,
+            memory(t).strides if t._array is not None and not memory(t).flags.c_contiguous else None,
+        ))  # fmt: skip
+    return tuple(result)
+
+
+def check_signature(name: str, layout: Layout, leaves: list[Any], bindings: Mapping[str, Tensor]) -> None:
+    """Raise GuardError naming what differs from the recording: shape, dtype, sharing of memory, gradients."""
+    tensors, labels, symbols = [], [], {}
+    for i in layout.inputs:
+        t = leaves[i.leaf] if i.leaf is not None else bindings[i.path]  # type: ignore[index]
+        label = f"argument {i.value.name}" if i.leaf is not None else f"binding {i.path}"
+        tensors.append(t)
+        labels.append(label)
+        if not i.whole:
+            check_type(name, label, t._type, i.value.type, symbols)  # type: ignore[arg-type]
+    if len(layout.signature) != len(tensors):
+        raise ArgumentError(f"{name}: {len(layout.signature)} inputs were recorded, {len(tensors)} given")
+    now = signature_of(tensors)
+    if now == layout.signature:
+        return
+    for label, was, got in zip(labels, layout.signature, now, strict=True):
+        if was != got:
+            if was[:3] != got[:3]:
+                what = f"requires_grad was {not was[0]} and is {not got[0]}" if was[0] != got[0] else "whether it is a leaf differs"
+            elif was[3:7] != got[3:7]:
+                what = "it shares memory with another input in another way"
+            else:
+                what = "its memory layout (strides) differs"
+            raise GuardError(f"{name}: {label}: {what} from when the graph was recorded; trace again for such inputs")
+
+
+def check_type(name: str, label: str, got: TensorType, want: TensorType, symbols: dict[str, int]) -> None:
+    """Raise GuardError where a tensor's type is not the recorded one; symbolic dimensions take any size, the same for the same symbol."""
+    if got is want:
+        return
+    if got.dtype is not want.dtype:
+        raise GuardError(f"{name}: {label} was recorded as {want}, this one is {got}")
+    if got.ndim != want.ndim:
+        raise GuardError(f"{name}: {label} was recorded with {want.ndim} dimension(s) ({want}), this one has {got.ndim} ({got})")
+    for k, (g, w) in enumerate(zip(got.shape, want.shape, strict=True)):
+        if isinstance(w, Dim):
+            if w.is_symbol and symbols.setdefault(w.name, g) != g:
+                raise GuardError(f"{name}: {label}, dimension {k}: {w} is {g} here and {symbols[w.name]} elsewhere")
+            lo, hi = w.bounds
+            if w.is_symbol and ((lo is not None and g < lo) or (hi is not None and g > hi)):
+                raise GuardError(f"{name}: {label}, dimension {k}: {g} is outside the bounds of {w} ({lo} to {hi})")
+        elif g != w:
+            raise GuardError(f"{name}: {label}, dimension {k} was {w} when the graph was recorded and is {g} now; pass dynamic_shapes= to allow it")

@@ -1,0 +1,409 @@
+"""`Module`: parameters, buffers, submodules, hooks and state dicts, as PyTorch's users know them."""
+
+from __future__ import annotations
+
+import itertools
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple, TypeVar
+
+from twofold.ir.mode import RECORDER
+from twofold.nn.hooks import HookTable
+from twofold.nn.parameter import Buffer, Parameter
+from twofold.nn.state import load_into
+from twofold.support.errors import ArgumentError, ModuleError
+from twofold.tensors.convert import parse_to
+from twofold.tensors.core import Symbol, Tensor
+from twofold.tensors.nodes import RemovableHandle
+
+T = TypeVar("T", bound="Module")
+
+
+class IncompatibleKeys(NamedTuple):
+    """What `load_state_dict` returns: keys the module has and the dict lacks, and the other way round."""
+
+    missing_keys: list[str]
+    unexpected_keys: list[str]
+
+    def __repr__(self) -> str:
+        if not self.missing_keys and not self.unexpected_keys:
+            return "<All keys matched successfully>"
+        return f"IncompatibleKeys(missing_keys={self.missing_keys}, unexpected_keys={self.unexpected_keys})"
+
+
+class Module:
+    """Base of all modules. Tensors assigned as `Parameter` are parameters; modules assigned are submodules; `register_buffer` adds other state.
+
+    Subclasses call `super().__init__()` first and define `forward`.
+    """
+
+    training: bool
+    _parameters: dict[str, Tensor | None]
+    _buffers: dict[str, Tensor | None]
+    _modules: dict[str, Module | None]
+
+    def __init__(self) -> None:
+        put = object.__setattr__
+        put(self, "training", True)
+        put(self, "_parameters", {})
+        put(self, "_buffers", {})
+        put(self, "_modules", {})
+        put(self, "_non_persistent", set())
+        put(self, "_hooks", None)
+
+    # ---- attributes --------------------------------------------------------------------------------------------------------------
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        state = self.__dict__
+        parameters = state.get("_parameters")
+        if isinstance(value, Parameter):
+            if parameters is None:
+                raise ModuleError(f"cannot assign parameter {name!r} before Module.__init__() was called")
+            self._forget(name)
+            parameters[name] = value
+        elif isinstance(value, Module):
+            if parameters is None:
+                raise ModuleError(f"cannot assign module {name!r} before Module.__init__() was called")
+            self._forget(name)
+            state["_modules"][name] = value
+        elif isinstance(value, Buffer):
+            self._forget(name)
+            self.register_buffer(name, value, value.__dict__["_persistent"])
+        elif parameters is not None and name in parameters:
+            if value is not None and not (isinstance(value, Symbol)):
+                raise ModuleError(f"cannot assign {type(value).__name__} as parameter {name!r} (Parameter or None expected)")
+            parameters[name] = value
+        elif parameters is not None and name in state["_modules"]:
+            if value is not None:
+                raise ModuleError(f"cannot assign {type(value).__name__} as module {name!r} (Module or None expected)")
+            state["_modules"][name] = None
+        elif parameters is not None and name in state["_buffers"]:
+            if value is not None and not isinstance(value, Tensor):
+                raise ModuleError(f"cannot assign {type(value).__name__} as buffer {name!r} (Tensor or None expected)")
+            state["_buffers"][name] = value
+        else:
+            object.__setattr__(self, name, value)
+
+    def __getattr__(self, name: str) -> Any:
+        state = self.__dict__
+        for table in ("_parameters", "_buffers", "_modules"):
+            found = state.get(table)
+            if found is not None and name in found:
+                return found[name]
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def __delattr__(self, name: str) -> None:
+        for table in (self._parameters, self._buffers, self._modules):
+            if name in table:
+                del table[name]  # type: ignore[attr-defined]
+                self._non_persistent.discard(name)
+                return
+        object.__delattr__(self, name)
+
+    def _forget(self, name: str) -> None:
+        """Drop the name wherever it was, so that it can become something else."""
+        state = self.__dict__
+        state.pop(name, None)
+        for table in ("_parameters", "_buffers", "_modules"):
+            state.get(table, {}).pop(name, None)
+
+    def __dir__(self) -> list[str]:
+        return sorted({*object.__dir__(self), *self._parameters, *self._buffers, *self._modules})
+
+    def _check_name(self, name: str, kind: str) -> None:
+        if "_parameters" not in self.__dict__:
+            raise ModuleError(f"cannot add {kind} {name!r} before Module.__init__() was called")
+        if not isinstance(name, str):
+            raise ArgumentError(f"the name of a {kind} must be a string, not {type(name).__name__}")
+        if "." in name or not name:
+            raise ModuleError(f"the name of a {kind} must not be empty or hold a dot: {name!r}")
+        if hasattr(self, name) and name not in (self._parameters if kind == "parameter" else self._buffers if kind == "buffer" else self._modules):
+            raise ModuleError(f"attribute {name!r} already exists")
+
+    def register_parameter(self, name: str, param: Tensor | None) -> None:
+        """Add a parameter (None keeps the name free)."""
+        self._check_name(name, "parameter")
+        if param is not None and not isinstance(param, Parameter):
+            raise ModuleError(f"parameter {name!r} must be a Parameter or None, not {type(param).__name__}")
+        self._parameters[name] = param
+
+    def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
+        """Add a tensor that is state but no parameter. `persistent=False` leaves it out of the state dict."""
+        self._check_name(name, "buffer")
+        if tensor is not None and not isinstance(tensor, Tensor):
+            raise ModuleError(f"buffer {name!r} must be a tensor or None, not {type(tensor).__name__}")
+        self._buffers[name] = tensor
+        (self._non_persistent.discard if persistent else self._non_persistent.add)(name)
+
+    def register_module(self, name: str, module: Module | None) -> None:
+        """Add a submodule; the same as `add_module`."""
+        self.add_module(name, module)
+
+    def add_module(self, name: str, module: Module | None) -> None:
+        """Add a submodule."""
+        self._check_name(name, "module")
+        if module is not None and not isinstance(module, Module):
+            raise ModuleError(f"{type(module).__name__} is not a Module")
+        self._modules[name] = module
+
+    # ---- calling -----------------------------------------------------------------------------------------------------------------
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        """The computation; subclasses define it."""
+        raise ModuleError(f"{type(self).__name__} has no forward(): define it in the subclass")
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if self._hooks is None and RECORDER.get() is None:
+            return self.forward(*args, **kwargs)
+        recorder = RECORDER.get()
+        if recorder is None:
+            return self._hooks.call(self, args, kwargs)
+        before = recorder.module_path
+        recorder.module_path = recorder.path_of(self)
+        try:
+            return self.forward(*args, **kwargs) if self._hooks is None else self._hooks.call(self, args, kwargs)
+        finally:
+            recorder.module_path = before
+
+    def _hook_table(self) -> HookTable:
+        if self._hooks is None:
+            object.__setattr__(self, "_hooks", HookTable())
+        return self._hooks  # type: ignore[no-any-return]
+
+    def register_forward_pre_hook(self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False) -> RemovableHandle:
+        """Call `hook(module, args)` before `forward`; what it returns replaces the arguments."""
+        return self._hook_table().add("forward_pre", hook, prepend, with_kwargs)
+
+    def register_forward_hook(
+        self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False, always_call: bool = False
+    ) -> RemovableHandle:
+        """Call `hook(module, args, output)` after `forward`; what it returns replaces the output."""
+        return self._hook_table().add("forward", hook, prepend, with_kwargs, always_call)
+
+    def register_full_backward_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
+        """Call `hook(module, grad_input, grad_output)` when the gradients of the module's inputs are known; a returned tuple replaces grad_input."""
+        return self._hook_table().add("backward", hook, prepend)
+
+    def register_full_backward_pre_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
+        """Call `hook(module, grad_output)` when the gradients of the module's outputs are known; a returned tuple replaces them."""
+        return self._hook_table().add("backward_pre", hook, prepend)
+
+    def register_state_dict_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Call `hook(module, state_dict, prefix, local_metadata)` after `state_dict` filled this module's part."""
+        return self._hook_table().add("state_dict", hook)
+
+    def register_load_state_dict_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Call `hook(module, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs)` before loading."""
+        return self._hook_table().add("load_pre", hook)
+
+    def register_load_state_dict_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Call `hook(module, incompatible_keys)` after loading."""
+        return self._hook_table().add("load_post", hook)
+
+    # ---- walking -----------------------------------------------------------------------------------------------------------------
+
+    def named_modules(self, memo: set[Module] | None = None, prefix: str = "", remove_duplicate: bool = True) -> Iterator[tuple[str, Module]]:
+        """All modules below and including this one, with their paths; each once."""
+        memo = set() if memo is None else memo
+        stack: list[tuple[str, Module]] = [(prefix, self)]
+        while stack:
+            path, module = stack.pop()
+            if module in memo:
+                continue
+            if remove_duplicate:
+                memo.add(module)
+            yield path, module
+            children = [(f"{path}.{n}" if path else n, m) for n, m in module._modules.items() if m is not None]
+            stack.extend(reversed(children))
+
+    def modules(self) -> Iterator[Module]:
+        """All modules below and including this one."""
+        return (m for _, m in self.named_modules())
+
+    def named_children(self) -> Iterator[tuple[str, Module]]:
+        """The direct submodules with their names."""
+        seen: set[int] = set()
+        for name, module in self._modules.items():
+            if module is not None and id(module) not in seen:
+                seen.add(id(module))
+                yield name, module
+
+    def children(self) -> Iterator[Module]:
+        """The direct submodules."""
+        return (m for _, m in self.named_children())
+
+    def _named(self, table: str, prefix: str, recurse: bool, remove_duplicate: bool) -> Iterator[tuple[str, Tensor]]:
+        seen: set[int] = set()
+        modules = self.named_modules(prefix=prefix, remove_duplicate=remove_duplicate) if recurse else iter([(prefix, self)])
+        for path, module in modules:
+            for name, t in getattr(module, table).items():
+                if t is None or (remove_duplicate and id(t) in seen):
+                    continue
+                seen.add(id(t))
+                yield (f"{path}.{name}" if path else name), t
+
+    def named_parameters(self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True) -> Iterator[tuple[str, Tensor]]:
+        """Parameters with their paths."""
+        return self._named("_parameters", prefix, recurse, remove_duplicate)
+
+    def parameters(self, recurse: bool = True) -> Iterator[Tensor]:
+        """Parameters."""
+        return (p for _, p in self.named_parameters(recurse=recurse))
+
+    def named_buffers(self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True) -> Iterator[tuple[str, Tensor]]:
+        """Buffers with their paths."""
+        return self._named("_buffers", prefix, recurse, remove_duplicate)
+
+    def buffers(self, recurse: bool = True) -> Iterator[Tensor]:
+        """Buffers."""
+        return (b for _, b in self.named_buffers(recurse=recurse))
+
+    def get_submodule(self, target: str) -> Module:
+        """The submodule of this path; raises AttributeError."""
+        module: Module = self
+        for part in target.split(".") if target else ():
+            found = module._modules.get(part)
+            if found is None:
+                raise ModuleError(f"{type(module).__name__} has no submodule {part!r} (looking for {target!r})")
+            module = found
+        return module
+
+    def get_parameter(self, target: str) -> Tensor:
+        """The parameter of this path."""
+        path, _, name = target.rpartition(".")
+        found = self.get_submodule(path)._parameters.get(name)
+        if found is None:
+            raise ModuleError(f"{type(self).__name__} has no parameter {target!r}")
+        return found
+
+    def get_buffer(self, target: str) -> Tensor:
+        """The buffer of this path."""
+        path, _, name = target.rpartition(".")
+        found = self.get_submodule(path)._buffers.get(name)
+        if found is None:
+            raise ModuleError(f"{type(self).__name__} has no buffer {target!r}")
+        return found
+
+    # ---- state -------------------------------------------------------------------------------------------------------------------
+
+    def apply(self: T, fn: Callable[[Module], Any]) -> T:
+        """Call `fn` on every submodule, children first, then on this one; returns self."""
+        for module in self.children():
+            module.apply(fn)
+        fn(self)
+        return self
+
+    def train(self: T, mode: bool = True) -> T:
+        """Training mode for this module and all below; returns self."""
+        if not isinstance(mode, bool):
+            raise ArgumentError(f"training mode must be a bool, not {type(mode).__name__}")
+        for module in self.modules():
+            object.__setattr__(module, "training", mode)
+        return self
+
+    def eval(self: T) -> T:
+        """Evaluation mode: `train(False)`."""
+        return self.train(False)
+
+    def requires_grad_(self: T, requires_grad: bool = True) -> T:
+        """Set requires_grad of all parameters; returns self."""
+        for p in self.parameters():
+            p.requires_grad_(requires_grad)  # type: ignore[attr-defined]
+        return self
+
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        """Drop the gradients of all parameters (or fill them with zeros)."""
+        for p in self.parameters():
+            if p.grad is not None:  # type: ignore[attr-defined]
+                if set_to_none:
+                    p.grad = None  # type: ignore[attr-defined]
+                else:
+                    p.grad.detach_().zero_()  # type: ignore[attr-defined]
+
+    def to(self: T, *args: Any, **kwargs: Any) -> T:
+        """Convert floating-point parameters and buffers to a dtype, all of them to a device; changes the module, returns it."""
+        dtype, device, _ = parse_to(args, kwargs)
+        if dtype is not None and not dtype.is_floating_point:
+            raise ArgumentError(f"Module.to takes floating-point dtypes only, not {dtype.name}")
+
+        def convert(t: Tensor) -> Tensor:
+            return t.to(device=device, dtype=dtype if t._type.dtype.is_floating_point else None)  # type: ignore[attr-defined, no-any-return]
+
+        return self._apply(convert)
+
+    def _apply(self: T, convert: Callable[[Tensor], Tensor]) -> T:
+        """Replace the data of every parameter, gradient and buffer by `convert` of it."""
+        for module in self.modules():
+            for p in module._parameters.values():
+                if p is None:
+                    continue
+                p.data = convert(p.detach())  # type: ignore[attr-defined]
+                if p.grad is not None:  # type: ignore[attr-defined]
+                    p.grad = convert(p.grad.detach())  # type: ignore[attr-defined]
+            for name, b in module._buffers.items():
+                if b is not None:
+                    module._buffers[name] = convert(b)
+        return self
+
+    def float(self: T) -> T:
+        """Floating-point parameters and buffers in float32."""
+        return self.to("float32")
+
+    def double(self: T) -> T:
+        """Floating-point parameters and buffers in float64."""
+        return self.to("float64")
+
+    def half(self: T) -> T:
+        """Floating-point parameters and buffers in float16."""
+        return self.to("float16")
+
+    def bfloat16(self: T) -> T:
+        """Floating-point parameters and buffers in bfloat16."""
+        return self.to("bfloat16")
+
+    def cpu(self: T) -> T:
+        """The module on the CPU, where it is."""
+        return self.to(device="cpu")
+
+    def cuda(self: T, device: Any = None) -> T:
+        """There is no CUDA device: raises DeviceError."""
+        return self.to(device="cuda")
+
+    def state_dict(self, *, destination: dict[str, Any] | None = None, prefix: str = "", keep_vars: bool = False) -> dict[str, Any]:
+        """Parameters and persistent buffers by path, an OrderedDict; tensors share memory with the module's (`keep_vars`: are the module's)."""
+        result: dict[str, Any] = OrderedDict() if destination is None else destination
+        for name, t in itertools.chain(self._parameters.items(), self._buffers.items()):
+            if t is not None and name not in self._non_persistent:
+                result[prefix + name] = t if keep_vars else t.detach()  # type: ignore[attr-defined]
+        for name, module in self._modules.items():
+            if module is not None:
+                module.state_dict(destination=result, prefix=f"{prefix}{name}.", keep_vars=keep_vars)
+        if self._hooks is not None:
+            self._hooks.state_dict(self, result, prefix)
+        return result
+
+    def load_state_dict(self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False) -> IncompatibleKeys:
+        """Copy tensors from a state dict. Raises StateDictError listing every missing, unexpected and misshapen key (`strict=False`: only
+        the misshapen); `assign=True` takes the tensors themselves."""
+        missing, unexpected = load_into(self, state_dict, strict, assign)
+        return IncompatibleKeys(missing, unexpected)
+
+    def share_memory(self: T) -> T:
+        """Memory is not shared between processes here; raises ModuleError."""
+        raise ModuleError("share_memory() does not exist: send the state dict to the other process instead")
+
+    # ---- printing ----------------------------------------------------------------------------------------------------------------
+
+    def extra_repr(self) -> str:
+        """What stands in the parentheses of the module's repr."""
+        return ""
+
+    def _get_name(self) -> str:
+        return type(self).__name__
+
+    def __repr__(self) -> str:
+        extra = self.extra_repr().split("\n") if self.extra_repr() else []
+        lines = [f"({name}): " + repr(m).replace("\n", "\n  ") for name, m in self._modules.items()]
+        if not lines and len(extra) <= 1:
+            return f"{self._get_name()}({extra[0] if extra else ''})"
+        return f"{self._get_name()}(\n  " + "\n  ".join([*extra, *lines]) + "\n)"

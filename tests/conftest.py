@@ -1,0 +1,23 @@
+"""Settings that every test shares: process state is put back before each test, and random programs are the same in every run."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+from hypothesis import settings
+
+from twofold.support import logs, options, pytree
+
+settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True, max_examples=100)
+settings.register_profile("long", deadline=None, max_examples=5000)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+
+RESETS = (options.reset, logs.reset, pytree.reset)
+"""The `reset` of every holder of process state."""
+
+
+@pytest.fixture(autouse=True)
+def _fresh_state() -> None:
+    for reset in RESETS:
+        reset()

@@ -47,7 +47,7 @@ TOP = 10
 
 MAX_FILE_LINES, MAX_FUNCTION_LINES = 600, 60
 GENERATED = "Generated from the records"
-"""In the first line of a file that a tool wrote: its length is not limited."""
+"""In the first line of a file that a tool wrote: no length is limited there."""
 
 NOT_AT_IMPORT = ("llvmlite", "rich", "typer", "onnx", "networkx", "torch", "scipy", "pytest")
 
@@ -178,8 +178,10 @@ def test_init_files_only_re_export() -> None:
 def test_lengths_of_files_and_functions() -> None:
     wrong = []
     for module in modules().values():
+        if GENERATED in module.text.partition("\n")[0]:
+            continue
         lines = module.text.count("\n")
-        if lines > MAX_FILE_LINES and GENERATED not in module.text.partition("\n")[0]:
+        if lines > MAX_FILE_LINES:
             wrong.append(f"{module.path}: {lines} lines")
         for node in ast.walk(module.tree):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):

@@ -139,10 +139,12 @@ def node_class(op: Op, inlined: bool) -> str:
     return "\n".join(lines)
 
 
-def parameter_text(p: Param) -> str:
-    """One parameter of the generated function."""
+def parameter_text(op: Op, p: Param) -> str:
+    """One parameter of the generated function. An optional one defaults to None, unless a required one follows."""
     annotation = p.annotation()
-    default = None if p.optional and p.default is REQUIRED else p.default
+    params = op.signature.params
+    later = [q for q in params[params.index(p) + 1 :] if not q.keyword_only and q.default is REQUIRED and not q.optional]
+    default = None if p.optional and p.default is REQUIRED and (p.keyword_only or not later) else p.default
     if default is REQUIRED:
         return f"{p.name}: {annotation}"
     text = 'float("inf")' if default == float("inf") else repr(default)
@@ -155,7 +157,7 @@ def signature_text(op: Op) -> str:
         if p.keyword_only and not keyword:
             parts.append("*")
             keyword = True
-        text = parameter_text(p)
+        text = parameter_text(op, p)
         if p.is_tensor and not p.many and op.promotion is not None and len(op.inputs) > 1:
             text = text.replace(": Tensor", ": Tensor | Number", 1)
         parts.append(text)
@@ -300,7 +302,7 @@ def inlined_function(op: Op, body_names: list[str]) -> str:
             f"                k = (t, {z}._type)",
             f"                p = _{op.name}_plans.get(k) or _{op.name}_plans.make(k, k, {{}})",
             "                t = p.out",
-            "                y = p.kernel(a0, a1)",
+            f"                y = {body} if p.inline else p.kernel(a0, a1)",
             f"        elif type({z}) is float and t.fast:",
             "            p = e1 = None",
             f"            a1 = {z}",

@@ -328,7 +328,7 @@ DATASETS: list[tuple[str, Callable[[], Any]]] = [
     ("subset", lambda: Subset(pairs(9), [8, 0, 3, 3, 5])),
     ("subset of subset", lambda: Subset(Subset(pairs(9), [8, 0, 3, 3, 5, 1]), [5, 4, 3, 2, 1])),
     ("subset of doubled", lambda: Subset(Doubled(*pairs(9).tensors), [8, 0, 3, 3, 5])),
-    ("subset of list", lambda: Subset([1.0, 2.0, 3.0, 4.0, 5.0], [4, 3, 2, 1, 0])),  # type: ignore[arg-type]
+    ("subset of list", lambda: Subset([(i, i / 2) for i in range(5)], [4, 3, 2, 1, 0])),  # type: ignore[arg-type]
     ("concatenated", lambda: pairs(3) + pairs(2)),
     ("with gradients", with_grad),
     ("strided", lambda: TensorDataset(pairs(5).tensors[0].transpose(1, 2))),

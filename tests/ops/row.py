@@ -67,7 +67,7 @@ class E:
     text: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Row:
     """What is known of one operation (a record, or a function over records) for tests.
 
@@ -99,7 +99,10 @@ class Row:
     covers: tuple[str, ...] = ()
     empty: bool | None = None
     tolerance: float = 1.0
-    made: list[S] = field(default_factory=list, compare=False, repr=False)
+    made: list[S] = field(default_factory=list, compare=False)
+
+    def __repr__(self) -> str:
+        return f"<Row {self.name}>"
 
     def all_samples(self) -> list[S]:
         """The samples, the same in every run and made once; tests must not change their arrays."""

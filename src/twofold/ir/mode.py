@@ -39,17 +39,21 @@ SAVED_HOOKS: ContextVar[Any] = ContextVar("twofold_saved_hooks", default=None)
 grad_enabled = GRAD.get
 
 
+def add_special(step: int) -> None:
+    """Count one context more (1) or less (-1) that needs the generic path; see `Mode`."""
+    with _lock:
+        MODE.special += step
+
+
 @contextmanager
 def special(variable: ContextVar[Any], value: Any) -> Iterator[Any]:
     """Set a context variable for the block and send operations of all threads down the generic path meanwhile."""
     token = variable.set(value)
-    with _lock:
-        MODE.special += 1
+    add_special(1)
     try:
         yield value
     finally:
-        with _lock:
-            MODE.special -= 1
+        add_special(-1)
         variable.reset(token)
 
 

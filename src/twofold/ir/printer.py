@@ -30,7 +30,7 @@ import numpy as np
 from twofold.ir import dims
 from twofold.ir.constant import ArrayAttr
 from twofold.ir.dtypes import DType
-from twofold.ir.graph import Graph, Node, Region, Source, Value, input_types, same_attribute
+from twofold.ir.node import GraphBase, Node, Region, Source, Value, input_types, same_attribute
 from twofold.ir.op import REQUIRED
 from twofold.ir.types import TensorType, scalar_type
 from twofold.support.errors import TwofoldError, UnsupportedError
@@ -41,7 +41,7 @@ _PLAIN_PLACE = re.compile(r"[\w./+@<>-]+:(\d+|None)")
 _PLAIN_WORD = re.compile(r"[\w.]+")
 
 
-def print_graph(graph: Graph, blobs: MutableMapping[str, np.ndarray] | None = None, sources: bool = True, full_paths: bool = False) -> str:
+def print_graph(graph: GraphBase, blobs: MutableMapping[str, np.ndarray] | None = None, sources: bool = True, full_paths: bool = False) -> str:
     """The text of a graph.
 
     blobs:      receives constants of more than 64 elements by content hash, to be stored beside the text; without it they stand in the text
@@ -59,7 +59,7 @@ class _Printer:
     def __init__(self, blobs: MutableMapping[str, np.ndarray] | None, sources: bool, full_paths: bool) -> None:
         self.blobs, self.sources, self.full_paths = blobs, sources, full_paths
 
-    def graph(self, graph: Graph) -> list[str]:
+    def graph(self, graph: GraphBase) -> list[str]:
         symbols = ", ".join(map(dims.declaration, graph.symbols().values()))
         inputs = ", ".join(self._input(v, graph.bindings) for v in graph.inputs)
         lines = [f"graph {_word(graph.name)}{f'[{symbols}]' if symbols else ''}({inputs}) {{"]

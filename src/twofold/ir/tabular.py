@@ -7,19 +7,19 @@ from collections.abc import Iterable
 from typing import Any
 
 from twofold.ir.constant import ArrayAttr
-from twofold.ir.graph import Graph, Node, Region, Value
+from twofold.ir.node import GraphBase, Node, Region, Value
 from twofold.ir.printer import shown_attributes
 
 HEADER = ("opcode", "name", "target", "args", "kwargs")
 Row = tuple[str, str, str, str, str]
 
 
-def print_tabular(graph: Graph) -> None:
+def print_tabular(graph: GraphBase) -> None:
     """Print the graph as a table."""
     sys.stdout.write(format_tabular(graph) + "\n")
 
 
-def format_tabular(graph: Graph) -> str:
+def format_tabular(graph: GraphBase) -> str:
     """The graph as a table.
 
     Inputs are `placeholder`s, bindings `get_attr`; a node whose source says the user called a method is a `call_method`, all others are a

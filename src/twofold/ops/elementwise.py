@@ -101,8 +101,8 @@ def _fmod(input: Any, other: Any) -> Any:
 
 
 def _truncated(input: Any, other: Any) -> Any:
-    if input.dtype.kind == "f":
-        return np.trunc(input / other)
+    if np.result_type(input, other).kind == "f":
+        return np.trunc(np.true_divide(input, other))
     quotient = np.floor_divide(input, other)
     return quotient + ((quotient < 0) & (quotient * other != input)).astype(quotient.dtype)
 
@@ -156,7 +156,7 @@ define(
 
 def _pow_type(input: Any, other: Any) -> TensorType:
     out = elementwise("pow")(input, other)
-    if out.dtype is dtypes.bool_ and type(input) is TensorType and type(other) is TensorType:
+    if out.dtype is dtypes.bool_ and type(other) is TensorType:
         raise DTypeError("pow takes number (not bool) tensors, not bool; convert with .to(dtype)")
     return out  # type: ignore[no-any-return]
 
@@ -192,12 +192,8 @@ def pow_grad_input(g: Any, input: Any, other: Any, zero: Any) -> Any:
 @helper
 def pow_grad_other(g: Any, input: Any, other: Any, result: Any) -> Any:
     """d/dp x**p = x**p log x, and 0 where x = 0 and p >= 0. A number x is known when the rule is read."""
-    import math
-
     if type(input) in (float, int, bool):
-        if input == 0:
-            return where(other >= 0.0, 0.0, g * (result * -math.inf))
-        return g * (result * (math.log(input) if input > 0 else math.nan))
+        return where(other >= 0.0, 0.0, g * (result * log_of(input))) if input == 0 else g * (result * log_of(input))
     return where(logical_and(input == 0.0, other >= 0.0), 0.0, g * (result * log(input)))
 
 
@@ -238,8 +234,8 @@ define(
     "fmax(Tensor input, Tensor other) -> Tensor",
     type_rule=elementwise("fmax"), promotion="default", body="fmax(input, other)",
     gradient=(
-        lambda g, input, other: where(logical_or(input >= other, isnan(other)), g, 0.0),
-        lambda g, input, other: where(logical_or(input >= other, isnan(other)), 0.0, g),
+        lambda g, input, other: where(logical_or(input >= other, other != other), g, 0.0),
+        lambda g, input, other: where(logical_or(input >= other, other != other), 0.0, g),
     ),
     doc="The larger of two elements; a number rather than NaN. Of equal elements the first takes the gradient.",
 )  # fmt: skip
@@ -247,8 +243,8 @@ define(
     "fmin(Tensor input, Tensor other) -> Tensor",
     type_rule=elementwise("fmin"), promotion="default", body="fmin(input, other)",
     gradient=(
-        lambda g, input, other: where(logical_or(input <= other, isnan(other)), g, 0.0),
-        lambda g, input, other: where(logical_or(input <= other, isnan(other)), 0.0, g),
+        lambda g, input, other: where(logical_or(input <= other, other != other), g, 0.0),
+        lambda g, input, other: where(logical_or(input <= other, other != other), 0.0, g),
     ),
     doc="The smaller of two elements; a number rather than NaN. Of equal elements the first takes the gradient.",
 )  # fmt: skip
@@ -357,11 +353,25 @@ define(
     decomposition=lambda input, other: maximum(input, other) + log1p(exp(-abs(input - other))),
     doc="log(exp(input) + exp(other)) without overflow.",
 )  # fmt: skip
+def _xlogy(input: Any, other: Any) -> Any:
+    return np.where((input == 0.0) & ~np.isnan(other), 0.0, input * np.log(other))
+
+
+@helper
+def log_of(x: Any) -> Any:
+    """The natural logarithm of an operand, which may be a Python number."""
+    import math
+
+    if type(x) in (float, int, bool):
+        return math.log(x) if x > 0 else -math.inf if x == 0 else math.nan
+    return log(x)
+
+
 define(
     "xlogy(Tensor input, Tensor other) -> Tensor",
-    type_rule=elementwise("xlogy", "float"), promotion="float", body="where(isnan(other) | (input != 0.0), input * log(other), 0.0)", inplace=True,
+    type_rule=elementwise("xlogy", "float"), promotion="float", reference=_xlogy, inplace=True,
     gradient=(
-        lambda g, input, other: g * where(logical_and(input == 0.0, other <= 0.0), 0.0, log(other)),
+        lambda g, input, other: g * where(logical_and(input == 0.0, other <= 0.0), 0.0, log_of(other)),
         lambda g, input, other: g * (input / other),
     ),
     doc="input * log(other), and 0 where input is 0 (unless other is NaN).",

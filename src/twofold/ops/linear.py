@@ -47,7 +47,7 @@ def linear_backward_weight(g: Any, input: Any) -> Any:
     """The sum over all rows of (gradient of the output) x (input)."""
     if len(g.shape) == 1:
         return unsqueeze(g, 1) * input
-    return mm(flat_rows(g).mT, flat_rows(input))
+    return mm(t(flat_rows(g)), flat_rows(input))
 
 
 @helper

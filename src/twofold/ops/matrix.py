@@ -65,7 +65,7 @@ define(
     "mm(Tensor input, Tensor mat2) -> Tensor",
     type_rule=_mm_type, reference=np.matmul, eager=ndarray_dot, cost="matmul", onnx="MatMul@13",
     flops=lambda ins, outs, attributes: product_flops(ins[0].shape[1], outs[0]),
-    gradient=(lambda g, mat2: mm(g, mat2.mT), lambda g, input: mm(input.mT, g)),
+    gradient=(lambda g, mat2: mm(g, t(mat2)), lambda g, input: mm(t(input), g)),
     doc="""The product of two matrices, (n, m) and (m, p) to (n, p); both of one dtype, not bool.
 
 Raises ShapeError unless both have two dimensions that fit, DTypeError for different dtypes.""",
@@ -84,7 +84,7 @@ define(
     "mv(Tensor input, Tensor vec) -> Tensor",
     type_rule=_mv_type, reference=np.matmul, eager=ndarray_dot, cost="matmul", onnx="MatMul@13",
     flops=lambda ins, outs, attributes: product_flops(ins[0].shape[1], outs[0]),
-    gradient=(lambda g, vec: unsqueeze(g, 1) * vec, lambda g, input: mv(input.mT, g)),
+    gradient=(lambda g, vec: unsqueeze(g, 1) * vec, lambda g, input: mv(t(input), g)),
     doc="The product of a matrix (n, m) and a vector (m,), of shape (n,).",
 )  # fmt: skip
 
@@ -120,7 +120,7 @@ define(
     "bmm(Tensor input, Tensor mat2) -> Tensor",
     type_rule=_bmm_type, reference=np.matmul, cost="matmul", onnx="MatMul@13",
     flops=lambda ins, outs, attributes: product_flops(ins[0].shape[2], outs[0]),
-    gradient=(lambda g, mat2: bmm(g, mat2.mT), lambda g, input: bmm(input.mT, g)),
+    gradient=(lambda g, mat2: bmm(g, transpose(mat2, 1, 2)), lambda g, input: bmm(transpose(input, 1, 2), g)),
     doc="The products of a batch of matrices: (b, n, m) and (b, m, p) to (b, n, p). Batches are not broadcast; `matmul` does that.",
 )  # fmt: skip
 
@@ -154,7 +154,7 @@ def matmul_backward_input(g: Any, other: Any, input_shape: Any, other_shape: Any
     if len(input_shape) == 1:
         last = len(other_shape) - 2
         return unbroadcast(squeeze(matmul(other, unsqueeze(g, last + 1)), (last + 1,)), input_shape)
-    return unbroadcast(matmul(g, other.mT), input_shape)
+    return unbroadcast(matmul(g, swapped(other)), input_shape)
 
 
 @helper
@@ -165,10 +165,17 @@ def matmul_backward_other(g: Any, input: Any, input_shape: Any, other_shape: Any
             return g * input
         return unbroadcast(unsqueeze(input, 1) * unsqueeze(g, len(other_shape) - 2), other_shape)
     if len(other_shape) == 1:
-        return mv(flat_rows(input).mT, reshape(g, (count_of(g.shape),)))
+        return mv(t(flat_rows(input)), reshape(g, (count_of(g.shape),)))
     if len(other_shape) == 2:
-        return mm(flat_rows(input).mT, flat_rows(g))
-    return unbroadcast(matmul(input.mT, g), other_shape)
+        return mm(t(flat_rows(input)), flat_rows(g))
+    return unbroadcast(matmul(swapped(input), g), other_shape)
+
+
+@helper
+def swapped(x: Any) -> Any:
+    """Every matrix of a batch transposed."""
+    n = len(x.shape)
+    return transpose(x, n - 2, n - 1)
 
 
 @helper
@@ -250,8 +257,8 @@ define(
     flops=lambda ins, outs, attributes: product_flops(ins[1].shape[1], outs[0]) + 2 * outs[0].numel,
     gradient=(
         lambda g, input_shape, beta: unbroadcast(g * beta, input_shape),
-        lambda g, mat2, alpha: mm(g, mat2.mT) * alpha,
-        lambda g, mat1, alpha: mm(mat1.mT, g) * alpha,
+        lambda g, mat2, alpha: mm(g, t(mat2)) * alpha,
+        lambda g, mat1, alpha: mm(t(mat1), g) * alpha,
     ),
     doc="""beta * input + alpha * (mat1 @ mat2), the addend broadcast to the product's shape; beta=0 ignores the addend.""",
 )  # fmt: skip
@@ -275,8 +282,8 @@ define(
     flops=lambda ins, outs, attributes: product_flops(ins[1].shape[2], outs[0]) + 2 * outs[0].numel,
     gradient=(
         lambda g, input_shape, beta: unbroadcast(g * beta, input_shape),
-        lambda g, batch2, alpha: bmm(g, batch2.mT) * alpha,
-        lambda g, batch1, alpha: bmm(batch1.mT, g) * alpha,
+        lambda g, batch2, alpha: bmm(g, transpose(batch2, 1, 2)) * alpha,
+        lambda g, batch1, alpha: bmm(transpose(batch1, 1, 2), g) * alpha,
     ),
     doc="beta * input + alpha * (batch1 @ batch2) for batches of matrices; beta=0 ignores the addend.",
 )  # fmt: skip

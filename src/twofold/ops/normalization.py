@@ -1,7 +1,7 @@
 """Normalisation over rows, groups and batches.
 
-The gradient of a normalisation x̂ = (x - mean) r, r = 1/sqrt(var + eps) over N elements, is r P(u) with P(u) = u - mean(u) - x̂ mean(u x̂) (RMS
-normalisation: no mean(u)). P is symmetric, so the gradient of that gradient has the same parts; see `normalized_double`.
+The gradient of a normalisation x̂ = (x - mean) r, r = 1/sqrt(var + eps) over N elements, is r P(u) with P(u) = u - mean(u) - x̂ mean(u x̂)
+(RMS normalisation: no mean(u)). P is symmetric, so the gradient of that gradient has the same parts; see `normalized_double`.
 """
 # ruff: noqa: F821  (names in rules are vocabulary names, see ops/record.py)
 
@@ -45,7 +45,7 @@ def normalized_double(h: Any, hw: Any, hb: Any, g: Any, x: Any, w: Any, dim: Any
 
     Returns (to g, to x, to w before it is summed to w's shape).
     """
-    c, r, xhat = row_statistics(x, dim, eps, centred)
+    _, r, xhat = row_statistics(x, dim, eps, centred)
     u = g if w is None else g * w
     ph = projected(h, xhat, dim, centred)
     to_u = r * ph
@@ -89,7 +89,9 @@ def _norm_forward(input: Any, width: int, weight: Any, bias: Any, eps: float, ce
     return out.reshape(input.shape)
 
 
-def _norm_backward(grad: Any, input: Any, width: int, weight: Any, eps: float, centred: bool, wants: tuple[bool, bool]) -> tuple[Any, Any, Any]:
+def _norm_backward(
+    grad: Any, input: Any, width: int, weight: Any, eps: float, centred: bool, wants: tuple[bool, bool]
+) -> tuple[Any, Any, Any]:
     """(dx, dw or None, db or None) for rows of `width` elements."""
     g, x = _rows(grad, width), _rows(input, width)
     dx = np.empty(x.shape, x.dtype)
@@ -136,7 +138,9 @@ def check_normalized(name: str, input: TensorType, normalized_shape: tuple[Any, 
     require_float(name, input.dtype)
     k = len(normalized_shape)
     if k == 0 or input.shape[max(0, input.ndim - k) :] != normalized_shape:
-        raise ShapeError(f"{name}: normalized_shape={normalized_shape} must be the last dimensions of the input, whose shape is {input.shape}")
+        raise ShapeError(
+            f"{name}: normalized_shape={normalized_shape} must be the last dimensions of the input, whose shape is {input.shape}"
+        )
     for which, p in zip(("weight", "bias"), parameters, strict=False):
         if p is not None and p.shape != normalized_shape:
             raise ShapeError(f"{name}: {which} has shape {p.shape}, not normalized_shape={normalized_shape}")
@@ -177,7 +181,9 @@ define(
     "layer_norm(Tensor input, Shape normalized_shape, Tensor? weight=None, Tensor? bias=None, float eps=1e-05) -> Tensor",
     type_rule=_layer_norm_type, cost="reduction", node_name="NativeLayerNormBackward0", method=False, onnx="LayerNormalization@17",
     reference=_layer_norm,
-    gradient=Joint(lambda g, input, weight, normalized_shape, eps, needs: layer_norm_gradient(g, input, weight, normalized_shape, eps, needs)),
+    gradient=Joint(
+        lambda g, input, weight, normalized_shape, eps, needs: layer_norm_gradient(g, input, weight, normalized_shape, eps, needs)
+    ),
     decomposition=lambda input, weight, bias, normalized_shape, eps: affine(
         row_statistics(input, last_dims(input.shape, normalized_shape), eps, True)[2], weight, bias
     ),
@@ -404,7 +410,9 @@ define(
     """group_norm_backward(
         Tensor grad, Tensor input, int num_groups, float eps, bool wants_weight, bool wants_bias, Tensor? weight=None)
     -> (Tensor dinput, Tensor dweight, Tensor dbias)""",
-    type_rule=lambda grad, input, weight, num_groups, eps, wants_weight, wants_bias: _channel_types(input, weight, wants_weight, wants_bias),
+    type_rule=lambda grad, input, weight, num_groups, eps, wants_weight, wants_bias: _channel_types(
+        input, weight, wants_weight, wants_bias
+    ),
     reference=_group_norm_backward, cost="reduction", method=False,
     gradient=Joint(
         lambda g_dinput, g_dweight, g_dbias, grad, input, weight, num_groups, eps, wants_weight, wants_bias: group_norm_double(
@@ -447,7 +455,9 @@ def _batch_norm_backward(
 
 
 @helper
-def batch_norm_gradient(g: Any, gm: Any, gv: Any, input: Any, mean: Any, var: Any, weight: Any, training: bool, eps: float, needs: Any) -> Any:
+def batch_norm_gradient(
+    g: Any, gm: Any, gv: Any, input: Any, mean: Any, var: Any, weight: Any, training: bool, eps: float, needs: Any
+) -> Any:
     d = native_batch_norm_backward(g, gm, gv, input, mean, var, training, eps, weight)
     return d[0] if needs[0] else None, d[1] if needs[1] else None, d[2] if needs[2] else None, None, None
 
@@ -514,8 +524,8 @@ define(
     written: `twofold.batch_norm` updates running statistics. S. Ioffe, C. Szegedy, "Batch Normalization" (2015).""",
 )  # fmt: skip
 define(
-    """native_batch_norm_backward(Tensor grad, Tensor grad_mean, Tensor grad_var, Tensor input, Tensor mean, Tensor var, bool training, float eps,
-    Tensor? weight=None) -> (Tensor dinput, Tensor dweight, Tensor dbias)""",
+    """native_batch_norm_backward(Tensor grad, Tensor grad_mean, Tensor grad_var, Tensor input, Tensor mean, Tensor var, bool training,
+    float eps, Tensor? weight=None) -> (Tensor dinput, Tensor dweight, Tensor dbias)""",
     type_rule=lambda grad, grad_mean, grad_var, input, mean, var, weight, training, eps: _channel_types(input, weight, True, True),
     reference=_batch_norm_backward, cost="reduction", method=False,
     gradient=Joint(
@@ -523,5 +533,5 @@ define(
             g_dinput, g_dweight, g_dbias, grad, grad_mean, grad_var, input, mean, var, weight, training, eps
         )
     ),
-    doc="The gradients of native_batch_norm for those of its three outputs. With training, mean and var are taken as functions of the input.",
+    doc="The gradients of native_batch_norm for those of its three outputs; in training mean and var are functions of the input.",
 )  # fmt: skip

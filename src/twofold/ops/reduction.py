@@ -143,7 +143,9 @@ def _sum(input: Any, dim: Any = None, keepdim: bool = False, dtype: DType | None
 define(
     "sum(Tensor input, Dim[]? dim=None, bool keepdim=False, *, dtype? dtype=None) -> Tensor",
     type_rule=summed_type, reference=_sum, cost="reduction", onnx="ReduceSum@13",
-    gradient=(lambda g, input_shape, input_dtype, dim, keepdim, dtype: cast_back(unreduce(g, input_shape, dim, keepdim), dtype, input_dtype),),
+    gradient=(
+        lambda g, input_shape, input_dtype, dim, keepdim, dtype: cast_back(unreduce(g, input_shape, dim, keepdim), dtype, input_dtype),
+    ),
     doc="""The sum over `dim` (all dimensions by default). Integers and bools are summed in int64.""",
 )  # fmt: skip
 
@@ -304,7 +306,9 @@ define(
     "amax(Tensor input, Dim[]? dim=None, bool keepdim=False) -> Tensor",
     type_rule=extremum("amax"), reference=_amax, cost="reduction", onnx="ReduceMax@18",
     gradient=(
-        lambda g, input, result, input_shape, input_dtype, dim, keepdim: split_ties(g, input, result, input_shape, input_dtype, dim, keepdim),
+        lambda g, input, result, input_shape, input_dtype, dim, keepdim: split_ties(
+            g, input, result, input_shape, input_dtype, dim, keepdim
+        ),
     ),
     doc="The greatest element over `dim` (all dimensions by default); NaN if there is one. The gradient is shared evenly by equal maxima.",
 )  # fmt: skip
@@ -312,7 +316,9 @@ define(
     "amin(Tensor input, Dim[]? dim=None, bool keepdim=False) -> Tensor",
     type_rule=extremum("amin"), reference=_amin, cost="reduction", onnx="ReduceMin@18",
     gradient=(
-        lambda g, input, result, input_shape, input_dtype, dim, keepdim: split_ties(g, input, result, input_shape, input_dtype, dim, keepdim),
+        lambda g, input, result, input_shape, input_dtype, dim, keepdim: split_ties(
+            g, input, result, input_shape, input_dtype, dim, keepdim
+        ),
     ),
     doc="The least element over `dim` (all dimensions by default); NaN if there is one. The gradient is shared evenly by equal minima.",
 )  # fmt: skip
@@ -373,13 +379,15 @@ define(
     type_rule=lambda grad, indices, dim, sizes, keepdim: grad.with_shape(sizes), method=False, cost="scatter",
     reference=lambda grad, indices, dim, sizes, keepdim: _select_backward(grad, dim, indices, sizes, keepdim),
     gradient=(lambda g, indices, dim, sizes, keepdim: gather_kept(g, dim, indices, sizes, keepdim), NOT_DIFFERENTIABLE),
-    doc="Zeros of shape `sizes` with `grad` at `indices` along `dim`, which must not name one place twice: the gradient of choosing elements.",
+    doc="Zeros of shape `sizes` with `grad` at `indices` along `dim`, which name no place twice: the gradient of choosing elements.",
 )  # fmt: skip
 define(
     "max_dim(Tensor input, Dim dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
     type_rule=values_and_indices("max"), reference=_max_dim, cost="reduction", node_name="MaxBackward0", method=False,
     gradient=(
-        lambda g_values, indices, input_shape, dim, keepdim: value_selecting_reduction_backward(g_values, dim, indices, input_shape, keepdim),
+        lambda g_values, indices, input_shape, dim, keepdim: value_selecting_reduction_backward(
+            g_values, dim, indices, input_shape, keepdim
+        ),
     ),
     doc="The greatest elements along one dimension and the first index of each (that of the first NaN if there is one).",
 )  # fmt: skip
@@ -387,7 +395,9 @@ define(
     "min_dim(Tensor input, Dim dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
     type_rule=values_and_indices("min"), reference=_min_dim, cost="reduction", node_name="MinBackward0", method=False,
     gradient=(
-        lambda g_values, indices, input_shape, dim, keepdim: value_selecting_reduction_backward(g_values, dim, indices, input_shape, keepdim),
+        lambda g_values, indices, input_shape, dim, keepdim: value_selecting_reduction_backward(
+            g_values, dim, indices, input_shape, keepdim
+        ),
     ),
     doc="The least elements along one dimension and the first index of each (that of the first NaN if there is one).",
 )  # fmt: skip
@@ -456,7 +466,9 @@ define(
     "median_dim(Tensor input, Dim dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
     type_rule=values_and_indices("median"), reference=_median_dim, cost="sort", node_name="MedianBackward1", method=False,
     gradient=(
-        lambda g_values, indices, input_shape, dim, keepdim: value_selecting_reduction_backward(g_values, dim, indices, input_shape, keepdim),
+        lambda g_values, indices, input_shape, dim, keepdim: value_selecting_reduction_backward(
+            g_values, dim, indices, input_shape, keepdim
+        ),
     ),
     doc="The medians along one dimension (the lower of two middle elements; NaN if there is one) and the index of each.",
 )  # fmt: skip
@@ -517,7 +529,7 @@ define(
             kept(g, input_shape, dim, keepdim) * exp(input - kept(result, input_shape, dim, keepdim))
         ),
     ),
-    doc="log(sum(exp(input))) over `dim` without overflow: the maximum is taken out first. Integers are converted to the default float dtype.",
+    doc="log(sum(exp(input))) over `dim` without overflow: the maximum is taken out first. Integers become the default float dtype.",
 )  # fmt: skip
 
 
@@ -566,7 +578,9 @@ define(
     type_rule=_vector_norm_type, reference=_vector_norm, cost="reduction", method=False,
     gradient=(
         lambda g, input, result, input_shape, input_dtype, ord, dim, keepdim, dtype: cast_back(
-            norm_gradient(kept(g, input_shape, dim, keepdim), input, kept(result, input_shape, dim, keepdim), ord, dim, dtype or input_dtype),
+            norm_gradient(
+                kept(g, input_shape, dim, keepdim), input, kept(result, input_shape, dim, keepdim), ord, dim, dtype or input_dtype
+            ),
             dtype, input_dtype,
         ),
     ),

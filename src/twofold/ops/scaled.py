@@ -11,7 +11,7 @@ from twofold.ir import dtypes
 from twofold.ir.dtypes import FLOAT, dtype_of_scalar
 from twofold.ir.types import TensorType
 from twofold.ops.record import define
-from twofold.ops.typing import elementwise
+from twofold.ops.typing import check_dtype, elementwise
 from twofold.support.errors import DTypeError
 
 
@@ -44,6 +44,8 @@ def factor(value: Any, like: Any) -> Any:
 
 
 def _lerp_type(input: Any, end: Any, weight: Any) -> TensorType:
+    if type(input) is TensorType:
+        check_dtype("lerp", input.dtype, "float")
     for argument, t in (("end", end), ("weight", weight)):
         if type(t) is TensorType and t.dtype is not input.dtype:
             raise DTypeError(f"lerp: {argument} has dtype {t.dtype.name}, input {input.dtype.name}; they must be equal")

@@ -179,4 +179,3 @@ define(
     gradient=(lambda g_values, indices, input_shape, input_dtype, dim: running_gradient(g_values, indices, dim, input_shape, input_dtype),),
     doc="Running minima along `dim` and the latest index of each; from the first NaN on everything is NaN.",
 )  # fmt: skip
-

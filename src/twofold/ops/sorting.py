@@ -79,7 +79,9 @@ define(
 def _kthvalue_type(input: TensorType, k: int, dim: int, keepdim: bool) -> tuple[TensorType, TensorType]:
     n = input.shape[dim] if input.shape else 1
     if type(n) is int and not 1 <= k <= n:
-        raise ValueRangeError(f"kthvalue: k={k} is out of range for dimension {dim} of size {n} of the tensor of shape {input.shape} (1 is the least)")
+        raise ValueRangeError(
+            f"kthvalue: k={k} is out of range for dimension {dim} of size {n} of the tensor of shape {input.shape} (1 is the least)"
+        )
     shape = reduced_shape(input.shape, (dim,), keepdim)
     return input.with_shape(shape), tensor_type(dtypes.int64, shape, input.device)
 
@@ -94,7 +96,9 @@ define(
     "kthvalue(Tensor input, int k, Dim dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)",
     type_rule=_kthvalue_type, reference=_kthvalue, cost="sort",
     gradient=(
-        lambda g_values, indices, input_shape, dim, keepdim: value_selecting_reduction_backward(g_values, dim, indices, input_shape, keepdim),
+        lambda g_values, indices, input_shape, dim, keepdim: value_selecting_reduction_backward(
+            g_values, dim, indices, input_shape, keepdim
+        ),
     ),
     doc="The `k`-th least element along `dim` (k counts from 1) and its index.",
 )  # fmt: skip
@@ -103,7 +107,8 @@ define(
 def _searchsorted_type(sorted_sequence: TensorType, input: TensorType, out_int32: bool, right: bool) -> TensorType:
     if sorted_sequence.ndim != 1 and sorted_sequence.shape[:-1] != input.shape[:-1]:
         raise ShapeError(
-            f"searchsorted: sorted_sequence of shape {sorted_sequence.shape} must be 1-d or agree with input of shape {input.shape} in all but the last dimension"
+            f"searchsorted: sorted_sequence of shape {sorted_sequence.shape} must be 1-d, or agree with input of shape {input.shape} "
+            "in all but the last dimension"
         )
     return tensor_type(dtypes.int32 if out_int32 else dtypes.int64, input.shape, input.device)
 
@@ -122,5 +127,5 @@ def _searchsorted(sorted_sequence: Any, input: Any, out_int32: bool = False, rig
 define(
     "searchsorted(Tensor sorted_sequence, Tensor input, *, bool out_int32=False, bool right=False) -> Tensor",
     type_rule=_searchsorted_type, reference=_searchsorted, cost="sort", gradient=NOT_DIFFERENTIABLE, method=False,
-    doc="Where each element of `input` would be put in to keep the innermost dimension of `sorted_sequence` sorted (left of equals, or right).",
+    doc="Where each element of `input` would be put in to keep the last dimension of `sorted_sequence` sorted: left of equals, or right.",
 )  # fmt: skip

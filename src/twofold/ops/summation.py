@@ -1,7 +1,7 @@
 """Sums of arrays as accurate as they are fast, and the small arithmetic of reductions that references share.
 
-NumPy adds pairwise only where the reduction runs along memory; other sums are sequential, and in float32 their error grows with the number of
-terms. `add_reduce` sums such long dimensions in blocks.
+NumPy adds pairwise only where the reduction runs along memory; other sums are sequential, and in float32 their error grows with the
+number of terms. `add_reduce` sums such long dimensions in blocks.
 """
 
 from __future__ import annotations

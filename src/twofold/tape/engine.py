@@ -6,6 +6,7 @@ between backward on arrays and backward that itself is recorded (`create_graph`)
 
 from __future__ import annotations
 
+from contextvars import ContextVar
 from heapq import heappop, heappush
 from typing import Any, Protocol
 
@@ -13,10 +14,12 @@ import numpy as np
 
 from twofold.support.errors import AutogradError, InplaceError, describe_site
 from twofold.tape.namespaces import raw_name, raw_rules
-from twofold.tape.node import AccumulateGrad, Node, Out
-from twofold.tape.versions import STAMPS, newer_write
+from twofold.tape.node import AccumulateGrad, Hooks, Node, Out
+from twofold.tape.versions import STAMPS, Stamp, newer_write
 
 ndarray = np.ndarray
+CURRENT: ContextVar[Any] = ContextVar("twofold_backward_run", default=None)
+"""The backward run of this thread or task, or None."""
 
 
 class Domain(Protocol):
@@ -40,7 +43,10 @@ class Domain(Protocol):
         """The gradient as a tensor, for hooks."""
 
     def unbox(self, t: Any) -> Any:
-        """Back from what a hook returned."""
+        """Back from a tensor given to a hook."""
+
+    def replace(self, given: Any, returned: Any, what: str) -> Any:
+        """What a hook returned in place of the gradient `given` (both as tensors), checked."""
 
     def accumulate(self, node: AccumulateGrad, g: Any, fresh: bool) -> None:
         """Add to the leaf's `grad`. `fresh`: nobody else holds `g`."""
@@ -61,13 +67,18 @@ def check_versions(node: Node) -> None:
             continue
         write = newer_write(array, node.seq)
         if write is not None:
-            raise InplaceError(
-                f"{node.name()} needs its saved value '{'self' if name == 'input' else name}', but the in-place operation {write.name} overwrote it.\n"
-                f"  saved at       {describe_site(node.code, node.lasti)}\n"
-                f"  overwritten at {describe_site(write.code, write.lasti)} (version {write.count})\n"
-                "clone() the value before the write, or use the out-of-place operation",
-                "version",
-            )
+            raise overwritten(node, f"value '{'self' if name == 'input' else name}'", write)
+
+
+def overwritten(node: Node, what: str, write: Stamp) -> InplaceError:
+    """The error of a saved value that was written since; names both places."""
+    return InplaceError(
+        f"{node.name()} needs its saved {what}, but the in-place operation {write.name} overwrote it.\n"
+        f"  saved at       {describe_site(node.code, node.lasti)}\n"
+        f"  overwritten at {describe_site(write.code, write.lasti)} (version {write.count})\n"
+        "clone() the value before the write, or use the out-of-place operation",
+        "version",
+    )
 
 
 def path_to(roots: list[Node], targets: set[Node]) -> set[Node]:
@@ -122,6 +133,20 @@ class Run:
         self.own: set[Node] = set()
         self.heap: list[tuple[int, Node]] = []
         self.consumers: dict[Node, int] | None = None
+        self.roots: list[Node] = []
+        self.notes: dict[Any, Any] = {}
+        """What others keep for the length of this run, by their own keys."""
+
+    def reachable(self) -> set[Node]:
+        """The nodes a gradient of this run can reach."""
+        seen = set(self.roots)
+        stack = list(seen)
+        while stack:
+            for e in stack.pop().edges:
+                if e is not None and e not in seen and (self.needed is None or e in self.needed):
+                    seen.add(e)
+                    stack.append(e)
+        return seen
 
     def seed(self, node: Node, g: Any) -> None:
         """Give the run a root and its gradient."""
@@ -176,9 +201,14 @@ class Run:
                 self.collect(node, g)
                 continue
             edges = node.edges
-            if type(g) is list:
+            if type(g) is list and node.materialize:
                 g = self.fill(node, g)
-            grads = pull(node, g) if node.hooks is None else self.hooked(node, g)
+            ours = raw and not node.is_custom  # arrays of users' functions and hooks may be kept by them
+            if node.hooks is None:
+                grads = pull(node, g)
+            else:
+                grads = self.hooked(node, g)
+                ours = ours and not node.hooks.post
             if not keep:
                 node.free()
             for e, r in zip(edges, grads, strict=True):
@@ -191,7 +221,7 @@ class Run:
                 a = acc.get(e)
                 if a is None:
                     acc[e] = r
-                    if raw and r is not g:
+                    if ours and r is not g:
                         fresh.add(e)
                     if following is None and e.seq < 0:
                         following = e
@@ -226,10 +256,18 @@ class Run:
 
     def leaf(self, node: Node, g: Any) -> None:
         assert isinstance(node, AccumulateGrad)
-        self.domain.accumulate(node, g, node in self.fresh)
-        if node.hooks is not None:
-            for hook in list(node.hooks.post_accumulate.values()):
-                hook(node.leaf())
+        hooks, domain = node.hooks, self.domain
+        if hooks is None:
+            domain.accumulate(node, g, node in self.fresh)
+            return
+        if hooks.pre:
+            g = self.before_node(hooks, g)
+            self.fresh.discard(node)
+        domain.accumulate(node, g, node in self.fresh)
+        for hook in list(hooks.post_accumulate.values()):
+            hook(node.leaf())
+        for hook in list(hooks.post.values()):
+            hook((), (domain.box(g),))
 
     def deliver(self, e: Node) -> None:
         """One edge into a leaf is done; when it was the last, accumulate now, so that its hook runs early."""
@@ -255,11 +293,13 @@ class Run:
                 continue
             given = self.domain.box(parts[k])
             returned = hook(given)
-            parts[k] = self.domain.unbox(given if returned is None else returned)
+            if returned is not None:
+                parts[k] = self.domain.replace(given, returned, f"a hook on the output of {node.name()}")
             self.fresh.discard(node)
         for k in hooks.retain:
             if parts[k] is not None:
-                hooks.retained[k] = self.domain.box(parts[k])
+                old, new = hooks.retained.get(k), self.domain.box(parts[k])
+                hooks.retained[k] = new if old is None else self.domain.box(self.domain.add(self.domain.unbox(old), parts[k]))
                 self.fresh.discard(node)
         return g if type(g) is list else parts[0]
 
@@ -268,25 +308,39 @@ class Run:
         hooks, domain = node.hooks, self.domain
         assert hooks is not None
         if hooks.pre:
-            parts = list(g) if type(g) is list else [g]
-            given = tuple(None if p is None else domain.box(p) for p in parts)
-            for hook in list(hooks.pre.values()):
-                returned = hook(given)
-                if returned is not None:
-                    given = tuple(returned) if isinstance(returned, (tuple, list)) else (returned,)
-            parts = [None if t is None else domain.unbox(t) for t in given]
-            g = parts if type(g) is list else parts[0]
+            g = self.before_node(hooks, g)
         grads = domain.pull(node, g)
-        if hooks.post:
-            outgoing = tuple(g) if type(g) is list else (g,)
-            boxed_out = tuple(None if p is None else domain.box(p) for p in outgoing)
-            boxed = tuple(None if r is None else domain.box(r) for r in grads)
-            for hook in list(hooks.post.values()):
-                returned = hook(boxed, boxed_out)
-                if returned is not None:
-                    boxed = tuple(returned) if isinstance(returned, (tuple, list)) else (returned,)
-            grads = tuple(None if t is None else domain.unbox(t) for t in boxed)
-        return grads
+        if not hooks.post:
+            return grads
+        outgoing = tuple(None if p is None else domain.box(p) for p in (g if type(g) is list else (g,)))
+        boxed = tuple(None if r is None else domain.box(r) for r in grads)
+        for hook in list(hooks.post.values()):
+            returned = hook(boxed, outgoing)
+            if returned is not None:
+                boxed = as_given(boxed, returned, f"a hook of {node.name()}", domain)
+        return tuple(None if t is None else domain.unbox(t) for t in boxed)
+
+    def before_node(self, hooks: Hooks, g: Any) -> Any:
+        """The gradient(s) after the node's pre-hooks."""
+        domain = self.domain
+        given = tuple(None if p is None else domain.box(p) for p in (g if type(g) is list else (g,)))
+        for hook in list(hooks.pre.values()):
+            returned = hook(given)
+            if returned is not None:
+                given = as_given(given, returned, "a pre-hook", domain)
+        parts = [None if t is None else domain.unbox(t) for t in given]
+        return parts if type(g) is list else parts[0]
+
+
+def as_given(given: tuple[Any, ...], returned: Any, what: str, domain: Domain) -> tuple[Any, ...]:
+    """What a node's hook returned in place of `given`: as many gradients, of the same shapes."""
+    returned = tuple(returned) if isinstance(returned, (tuple, list)) else (returned,)
+    if len(returned) != len(given):
+        raise AutogradError(f"{what} returned {len(returned)} gradients in place of {len(given)}")
+    return tuple(
+        new if old is None or new is None or new is old else domain.box(domain.replace(old, new, what))
+        for old, new in zip(given, returned, strict=True)
+    )
 
 
 def raw_pull(node: Node, g: Any) -> tuple[Any, ...]:

@@ -60,6 +60,8 @@ class Node:
     is_out: ClassVar[bool] = False
     is_accumulate: ClassVar[bool] = False
     is_custom: ClassVar[bool] = False
+    materialize: bool = True
+    """False where missing gradients of outputs are handed on as None rather than as zeros."""
     raw_rules: ClassVar[Any] = None
     rules: ClassVar[Any] = None
 

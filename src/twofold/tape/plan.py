@@ -20,10 +20,11 @@ class Plan:
     ins: operand types as given (a tuple inside for a list);  flat_ins: tensor operands, lists flattened, scalars as ScalarType, None where missing;
     out: output type or tuple;  attributes: canonical;  kernel: callable(*arrays) -> array(s);
     undo: for each flat operand None or (shape or None, dtype or None): the sum and cast that bring its gradient back to its own type; None if no
-    operand needs any;  low: a 16-bit float is involved, rules run in float32;  tracks: the output can carry a gradient.
+    operand needs any;  low: a 16-bit float is involved, rules run in float32;  tracks: the output can carry a gradient;  inline: the operands need no
+    conversion, so the operation's expression may be applied to them as it stands.
     """
 
-    __slots__ = ("attributes", "flat_ins", "ins", "kernel", "low", "op", "out", "several", "tracks", "undo")
+    __slots__ = ("attributes", "flat_ins", "inline", "ins", "kernel", "low", "op", "out", "several", "tracks", "undo")
 
     def __init__(self, op: Op, ins: tuple[Any, ...], out: Any, attributes: dict[str, Any], kernel: Callable[..., Any]) -> None:
         self.op, self.ins, self.out, self.attributes, self.kernel = op, ins, out, attributes, kernel
@@ -32,6 +33,10 @@ class Plan:
         outs = out if self.several else (out,)
         self.tracks = op.is_differentiable and any(type(t) is TensorType and t.dtype.category == FLOAT for t in outs)
         self.low = any(type(t) is TensorType and t.dtype.is_low_precision for t in (*self.flat_ins, *outs))
+        self.inline = type(out) is TensorType and all(
+            type(t) is TensorType and t.fast and t.dtype is out.dtype
+            for t in self.flat_ins
+        )
         self.undo = self._undo() if self.tracks and op.promotion is not None and type(out) is TensorType else None
 
     def _undo(self) -> tuple[Any, ...] | None:

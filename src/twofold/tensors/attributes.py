@@ -157,7 +157,7 @@ def grad(self: Tensor) -> Tensor | None:
         return self.__dict__.get("_grad")
     if node.is_accumulate:
         return node.grad  # type: ignore[attr-defined, no-any-return]
-    if node.hooks is not None and node.hooks.retain:
+    if node.hooks is not None and (0 in node.hooks.retain or 0 in node.hooks.retained):
         return node.hooks.retained.get(0)
     warnings.warn(
         "the .grad of a tensor that is not a leaf was read: it is not kept. Call .retain_grad() on it before backward", UserWarning, stacklevel=2
@@ -181,9 +181,11 @@ def set_grad(self: Tensor, value: Tensor | None) -> None:
     elif node.is_accumulate:
         node.grad = value  # type: ignore[attr-defined]
     else:
-        hooks = node.ensure_hooks()
-        hooks.retain.add(0)
-        hooks.retained[0] = value
+        kept = node.ensure_hooks().retained
+        if value is None:
+            kept.pop(0, None)
+        else:
+            kept[0] = value
 
 
 def retains_grad(self: Tensor) -> bool:

@@ -10,7 +10,7 @@ import numpy as np
 from twofold.ir.mode import ANOMALY, grad_mode
 from twofold.ir.types import TensorType, type_of
 from twofold.support.errors import ArgumentError, AutogradError, DTypeError, ShapeError, describe_site
-from twofold.tape.engine import Run, check_versions, count_consumers, explain_freed, path_to, raw_pull, undo_with
+from twofold.tape.engine import CURRENT, Run, check_versions, count_consumers, explain_freed, path_to, raw_pull, undo_with
 from twofold.tape.namespaces import TENSOR, raw_name, tensor_rules
 from twofold.tape.node import AccumulateGrad, Node
 from twofold.tape.versions import STAMPS, stamp
@@ -52,9 +52,16 @@ class RawDomain:
         return wrap(g)
 
     def unbox(self, t: Any) -> Any:
-        return t._array if isinstance(t, Tensor) else t
+        return t._array
+
+    def replace(self, given: Tensor, returned: Any, what: str) -> Any:
+        return replaced(given, returned, what)._array
 
     def accumulate(self, node: AccumulateGrad, g: Any, fresh: bool) -> None:
+        with _accumulate_lock:  # NumPy lets go of the GIL while it adds
+            self._accumulate(node, g, fresh)
+
+    def _accumulate(self, node: AccumulateGrad, g: Any, fresh: bool) -> None:
         old = node.grad
         if old is None:
             if not fresh or type(g) is not ndarray or g.base is not None:
@@ -68,8 +75,7 @@ class RawDomain:
         array = old._array
         if old._node is None and type(array) is ndarray and array.dtype == g.dtype and array.shape == g.shape and array.flags.writeable:
             np.add(array, g, array)
-            if STAMPS:
-                stamp(array, "accumulation of gradients", None, 0)
+            stamp(array, "accumulation of gradients", None, 0)
         else:
             node.grad = wrap(np.add(array, g), None)
 
@@ -87,8 +93,14 @@ class TensorDomain:
     raw = False
 
     def pull(self, node: Node, g: Any) -> tuple[Any, ...]:
-        if node.is_custom:
-            return node.run(self, g)  # type: ignore[attr-defined, no-any-return]
+        grads: tuple[Any, ...] = node.run(self, g) if node.is_custom else self.pull_record(node, g)  # type: ignore[attr-defined]
+        anomaly = ANOMALY.get()
+        if anomaly is not None and anomaly.check_nan:
+            check_nan(node, grads)
+        return grads
+
+    def pull_record(self, node: Node, g: Any) -> tuple[Any, ...]:
+        """`pull` for the node of a record."""
         if STAMPS:
             check_versions(node)
         try:
@@ -102,9 +114,6 @@ class TensorDomain:
             grads = undo_with(grads, plan.undo, TENSOR["sum_to_size"], _cast)
         elif plan is not None and plan.low:
             grads = tuple(_cast(r, t.dtype) if r is not None and t is not None else r for r, t in zip(grads, plan.flat_ins, strict=True))
-        anomaly = ANOMALY.get()
-        if anomaly is not None and anomaly.check_nan:
-            check_nan(node, grads)
         return grads
 
     def function(self, name: str) -> Any:
@@ -122,8 +131,27 @@ class TensorDomain:
     def unbox(self, t: Any) -> Any:
         return t
 
+    def replace(self, given: Tensor, returned: Any, what: str) -> Any:
+        return replaced(given, returned, what)
+
     def accumulate(self, node: AccumulateGrad, g: Any, fresh: bool) -> None:
-        node.grad = g if node.grad is None else node.grad + g
+        with _accumulate_lock:
+            node.grad = g if node.grad is None else node.grad + g
+
+
+_accumulate_lock = threading.RLock()
+"""Held while a gradient is added to a leaf: several backward runs may reach the same one."""
+
+
+def replaced(given: Tensor, returned: Any, what: str) -> Tensor:
+    """What a hook returned in place of a gradient: a tensor of the same shape and dtype."""
+    if not isinstance(returned, Tensor):
+        raise ArgumentError(f"{what} must return a tensor or None, not {type(returned).__name__}")
+    if returned._type.shape != given._type.shape:
+        raise ShapeError(f"{what} returned a gradient of shape {tuple(returned._type.shape)} in place of one of shape {tuple(given._type.shape)}")
+    if returned._type.dtype is not given._type.dtype:
+        raise DTypeError(f"{what} returned a gradient of {returned._type.dtype.name} in place of one of {given._type.dtype.name}")
+    return returned
 
 
 RAW_DOMAIN: Any = None
@@ -160,55 +188,71 @@ def _as_list(value: Any) -> list[Any]:
     return list(value) if isinstance(value, (list, tuple)) else [value]
 
 
-def root_gradient(t: Tensor, g: Any, create_graph: bool) -> Any:
+def root_gradient(kind: TensorType, g: Any, create_graph: bool) -> Any:
     """The gradient a root starts with, checked against the root's shape."""
     if g is None:
-        if t._type.numel != 1:
+        if kind.numel != 1:
             raise AutogradError(
-                f"the gradient of a tensor of shape {tuple(t._type.shape)} cannot be implied: backward() needs a scalar, or a gradient argument of that shape"
+                f"the gradient of a tensor of shape {tuple(kind.shape)} cannot be implied: backward() needs a scalar, or a gradient argument of that shape"
             )
-        ones = np.ones(t._type.shape, t._type.dtype.numpy)
-        return wrap_typed(ones, t._type) if create_graph else ones
+        ones = np.ones(kind.shape, kind.dtype.numpy)
+        return wrap_typed(ones, kind) if create_graph else ones
     if not isinstance(g, Tensor):
         raise ArgumentError(f"the gradient of a root must be a tensor or None, not {type(g).__name__}")
-    if g._type.shape != t._type.shape:
-        raise ShapeError(f"the gradient has shape {tuple(g._type.shape)}, the tensor it belongs to {tuple(t._type.shape)}")
+    if g._type.shape != kind.shape:
+        raise ShapeError(f"the gradient has shape {tuple(g._type.shape)}, the tensor it belongs to {tuple(kind.shape)}")
     if not g._type.dtype.is_floating_point:
         raise DTypeError(f"the gradient must be floating-point, not {g._type.dtype.name}")
     if create_graph:
-        return g if g._type.dtype is t._type.dtype else _cast(g, t._type.dtype)
-    return g._array if g._type.dtype is t._type.dtype else np.asarray(g._array).astype(t._type.dtype.numpy)
+        return g if g._type.dtype is kind.dtype else _cast(g, kind.dtype)
+    return g._array if g._type.dtype is kind.dtype else np.asarray(g._array).astype(kind.dtype.numpy)
+
+
+def edge_of(t: Any) -> Node | None:
+    """The node a tensor's gradient (or that of an `autograd.graph.GradientEdge`) arrives at."""
+    return t._node if isinstance(t, Tensor) else t.ownership_token  # type: ignore[no-any-return]
+
+
+def is_root(t: Any) -> bool:
+    """True for a tensor or an `autograd.graph.GradientEdge`."""
+    return isinstance(t, Tensor) or hasattr(t, "ownership_token")
 
 
 def start(
-    tensors: Any, gradients: Any, keep: bool, create_graph: bool, targets: set[Node] | None, capture: bool
+    tensors: Any, gradients: Any, keep: bool, create_graph: bool, targets: set[Node] | None, capture: set[Node] | None, accumulate: bool = True
 ) -> Run:
-    """Run backward from `tensors`; `targets` restricts it to the paths that lead there."""
+    """Run backward from `tensors`; `targets` restricts it to the paths that lead there, the gradients of `capture` are kept in the run."""
     tensors = _as_list(tensors)
     gradients = [None] * len(tensors) if gradients is None else _as_list(gradients)
     if len(gradients) != len(tensors):
         raise ArgumentError(f"{len(tensors)} tensors but {len(gradients)} gradients")
     roots = []
     for i, (t, g) in enumerate(zip(tensors, gradients, strict=True)):
-        if not isinstance(t, Tensor):
+        if not is_root(t):
             raise ArgumentError(f"backward needs tensors, not {type(t).__name__}")
         if isinstance(t, Symbol):
             raise AutogradError("a symbol has no dynamic backward graph; use twofold.aot, or call backward on the results of the graph")
-        if t._node is None:
+        node = edge_of(t)
+        if node is None:
             which = f"tensor {i}" if len(tensors) > 1 else "the tensor"
             raise AutogradError(f"{which} does not require grad and has no grad_fn: nothing to differentiate")
-        roots.append((t._node, root_gradient(t, g, create_graph)))
+        roots.append((node, root_gradient(node.type, g, create_graph)))
     nodes = [n for n, _ in roots]
     needed = None if targets is None else path_to(nodes, targets)
     domain: Any = TENSOR_DOMAIN if create_graph else RawDomain()
-    run = Run(domain, keep, needed, targets if capture else None, accumulate=not capture)
-    if _post_accumulate_hooks[0] and not capture:
+    run = Run(domain, keep, needed, capture, accumulate)
+    run.roots = nodes
+    if _post_accumulate_hooks[0] and accumulate:
         run.consumers = count_consumers(nodes, needed)
-    with grad_mode(create_graph):
-        for node, g in roots:
-            if needed is None or node in needed:
-                run.seed(node, g)
-        run.run()
+    token = CURRENT.set(run)
+    try:
+        with grad_mode(create_graph):
+            for node, g in roots:
+                if needed is None or node in needed:
+                    run.seed(node, g)
+            run.run()
+    finally:
+        CURRENT.reset(token)
     return run
 
 
@@ -225,13 +269,16 @@ def backward(tensors: Any, grad_tensors: Any = None, retain_graph: bool | None =
     wanted = _as_list(inputs)
     if not wanted:
         raise AutogradError("backward: inputs= must not be empty")
-    for t in wanted:
-        if t._node is None:
-            raise AutogradError("backward: one of inputs= does not require grad")
-    inner = [t for t in wanted if not t._node.is_accumulate]
-    for t in inner:
-        retain_grad(t)
-    start(tensors, grad_tensors, keep, create_graph, {t._node for t in wanted}, False)
+    targets = {node for t in wanted if (node := edge_of(t)) is not None}
+    if any(edge_of(t) is None for t in wanted):
+        raise AutogradError("backward: one of inputs= does not require grad")
+    inner = {node for node in targets if not node.is_accumulate}
+    run = start(tensors, grad_tensors, keep, create_graph, targets, inner)
+    for node in inner:
+        g = run.captured.get(node)
+        if g is not None and not (node.hooks is not None and 0 in node.hooks.retain):  # a retained gradient is there already
+            kept, old = node.ensure_hooks().retained, node.ensure_hooks().retained.get(0)
+            kept[0] = run.domain.box(g) if old is None else old + run.domain.box(g)
 
 
 def grad(
@@ -257,20 +304,24 @@ def grad(
     wanted = _as_list(inputs)
     if not wanted:
         raise ArgumentError("grad: inputs must not be empty")
+    nodes: list[Node] = []
     for i, t in enumerate(wanted):
-        if not isinstance(t, Tensor):
+        if not is_root(t):
             raise ArgumentError(f"grad: inputs must be tensors, not {type(t).__name__}")
-        if t._node is None:
+        node = edge_of(t)
+        if node is None:
             raise AutogradError(f"grad: input {i} does not require grad")
+        nodes.append(node)
     keep = create_graph if retain_graph is None else retain_graph
-    run = start(outputs, grad_outputs, keep, create_graph, {t._node for t in wanted}, True)
+    targets = set(nodes)
+    run = start(outputs, grad_outputs, keep, create_graph, targets, targets, accumulate=False)
     results: list[Any] = []
-    for i, t in enumerate(wanted):
-        g = run.captured.get(t._node)
+    for i, node in enumerate(nodes):
+        g = run.captured.get(node)
         if g is None and not allow_unused:
             raise AutogradError(f"grad: the outputs do not depend on input {i}; pass allow_unused=True to get None for it")
         if g is None and materialize_grads:
-            g = np.zeros(t._type.shape, t._type.dtype.numpy)
+            g = run.domain.zeros(node.type)
         results.append(g if g is None or isinstance(g, Tensor) else wrap(g))
     return tuple(results)
 

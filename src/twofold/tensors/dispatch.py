@@ -5,13 +5,12 @@ The generated functions call `dispatch` when their fast path does not apply. Eve
 
 from __future__ import annotations
 
-import traceback
 from types import CodeType
 from typing import Any
 
 import numpy as np
 
-from twofold.ir.mode import ANOMALY, MODE, RECORDER, SAVED_HOOKS, grad_enabled
+from twofold.ir.mode import ANOMALY, MODE, RECORDER, SAVED_HOOKS, grad_enabled, grad_mode
 from twofold.ir.op import Joint, Op
 from twofold.ir.types import TensorType, scalar_type, type_of
 from twofold.ops import load_vocabulary
@@ -196,7 +195,7 @@ def make_node(op: Op, plan: Plan, edges: tuple[Any, ...], arrays: tuple[Any, ...
     fill_saved(node, cls, op, plan, arrays, result)
     if MODE.special:
         if ANOMALY.get() is not None:
-            node.ensure_hooks().stack = "".join(traceback.format_stack(user_frame(1)))
+            node.ensure_hooks().stack = ANOMALY.get().stack()
         if (hooks := SAVED_HOOKS.get()) is not None:
             pack_saved(node, hooks)
     return node
@@ -233,14 +232,21 @@ def wanted_names(cls: Any, op: Op, plan: Plan, edges: tuple[Any, ...]) -> frozen
 
 def pack_saved(node: Node, hooks: tuple[Any, Any]) -> None:
     """Send a node's saved values through the pack hook of `saved_tensors_hooks`."""
-    pack, unpack = hooks
     for name in node.saved:
         value = getattr(node, "s_" + name)
         if isinstance(value, (np.ndarray, np.generic)):
-            token = SAVED_HOOKS.set(None)
-            try:
-                packed = pack(wrap_typed(value, type_of(value)))
-            finally:
-                SAVED_HOOKS.reset(token)
-            setattr(node, "s_" + name, Packed(packed, unpack))
-            node.ensure_hooks().packed = True
+            setattr(node, "s_" + name, pack_one(node, name, wrap_typed(value, type_of(value)), hooks))
+
+
+def pack_one(node: Node, name: str, value: Tensor, hooks: tuple[Any, Any]) -> Packed:
+    """One saved value through the pack hook. A hook with a method `pack_for(node, name, tensor)` is told what it belongs to."""
+    pack, unpack = hooks
+    token = SAVED_HOOKS.set(None)
+    try:
+        with grad_mode(False):
+            told = getattr(pack, "pack_for", None)
+            packed = pack(value) if told is None else told(node, name, value)
+    finally:
+        SAVED_HOOKS.reset(token)
+    node.ensure_hooks().packed = True
+    return Packed(packed, unpack)

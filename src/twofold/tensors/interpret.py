@@ -8,6 +8,7 @@ import numpy as np
 
 from twofold.ir.graph import Node, Value
 from twofold.ir.interpreter import Interpreter, RunRegion
+from twofold.ir.mode import RECORDER
 from twofold.ir.types import TensorType
 from twofold.tensors.core import Tensor, wrap
 from twofold.tensors.dispatch import dispatch
@@ -26,8 +27,9 @@ class TensorInterpreter(Interpreter):
         return dispatch(node.op, tuple(inputs), attributes)
 
     def constant(self, node: Node) -> Tensor:
-        """The constant as a tensor that shares its read-only memory."""
-        return wrap(super().constant(node))
+        """The constant as a tensor that shares its read-only memory (as a node again while a graph is recorded)."""
+        recorder = RECORDER.get()
+        return wrap(super().constant(node)) if recorder is None else recorder.constant(super().constant(node))
 
     def cond(self, node: Node, inputs: list[Any], run_region: RunRegion) -> list[Any]:
         predicate, operands = inputs

@@ -291,7 +291,7 @@ def prelu_kernel(input: Tensor | Number, weight: Tensor | Number) -> Tensor:
                 k = (t, weight._type)
                 p = _prelu_kernel_plans.get(k) or _prelu_kernel_plans.make(k, k, {})
                 t = p.out
-                y = p.kernel(a0, a1)
+                y = _np_where(a0 > 0.0, a0, a1 * a0) if p.inline else p.kernel(a0, a1)
         elif type(weight) is float and t.fast:
             p = e1 = None
             a1 = weight

@@ -65,7 +65,7 @@ def add(input: Tensor | Number, other: Tensor | Number) -> Tensor:
                 k = (t, other._type)
                 p = _add_plans.get(k) or _add_plans.make(k, k, {})
                 t = p.out
-                y = p.kernel(a0, a1)
+                y = a0 + a1 if p.inline else p.kernel(a0, a1)
         elif type(other) is float and t.fast:
             p = e1 = None
             a1 = other
@@ -143,7 +143,7 @@ def sub(input: Tensor | Number, other: Tensor | Number) -> Tensor:
                 k = (t, other._type)
                 p = _sub_plans.get(k) or _sub_plans.make(k, k, {})
                 t = p.out
-                y = p.kernel(a0, a1)
+                y = a0 - a1 if p.inline else p.kernel(a0, a1)
         elif type(other) is float and t.fast:
             p = e1 = None
             a1 = other
@@ -221,7 +221,7 @@ def rsub(input: Tensor | Number, other: Tensor | Number) -> Tensor:
                 k = (t, other._type)
                 p = _rsub_plans.get(k) or _rsub_plans.make(k, k, {})
                 t = p.out
-                y = p.kernel(a0, a1)
+                y = a1 - a0 if p.inline else p.kernel(a0, a1)
         elif type(other) is float and t.fast:
             p = e1 = None
             a1 = other
@@ -297,7 +297,7 @@ def mul(input: Tensor | Number, other: Tensor | Number) -> Tensor:
                 k = (t, other._type)
                 p = _mul_plans.get(k) or _mul_plans.make(k, k, {})
                 t = p.out
-                y = p.kernel(a0, a1)
+                y = a0 * a1 if p.inline else p.kernel(a0, a1)
         elif type(other) is float and t.fast:
             p = e1 = None
             a1 = other
@@ -380,7 +380,7 @@ def div(input: Tensor | Number, other: Tensor | Number) -> Tensor:
                 k = (t, other._type)
                 p = _div_plans.get(k) or _div_plans.make(k, k, {})
                 t = p.out
-                y = p.kernel(a0, a1)
+                y = a0 / a1 if p.inline else p.kernel(a0, a1)
         elif type(other) is float and t.fast:
             p = e1 = None
             a1 = other
@@ -460,7 +460,7 @@ def floor_divide(input: Tensor | Number, other: Tensor | Number) -> Tensor:
                 k = (t, other._type)
                 p = _floor_divide_plans.get(k) or _floor_divide_plans.make(k, k, {})
                 t = p.out
-                y = p.kernel(a0, a1)
+                y = a0 // a1 if p.inline else p.kernel(a0, a1)
         elif type(other) is float and t.fast:
             p = e1 = None
             a1 = other
@@ -598,7 +598,7 @@ def remainder(input: Tensor | Number, other: Tensor | Number) -> Tensor:
                 k = (t, other._type)
                 p = _remainder_plans.get(k) or _remainder_plans.make(k, k, {})
                 t = p.out
-                y = p.kernel(a0, a1)
+                y = a0 % a1 if p.inline else p.kernel(a0, a1)
         elif type(other) is float and t.fast:
             p = e1 = None
             a1 = other
@@ -681,7 +681,7 @@ def fmod(input: Tensor | Number, other: Tensor | Number) -> Tensor:
                 k = (t, other._type)
                 p = _fmod_plans.get(k) or _fmod_plans.make(k, k, {})
                 t = p.out
-                y = p.kernel(a0, a1)
+                y = _np_fmod(a0, a1) if p.inline else p.kernel(a0, a1)
         elif type(other) is float and t.fast:
             p = e1 = None
             a1 = other
@@ -768,7 +768,7 @@ def pow(input: Tensor | Number, other: Tensor | Number) -> Tensor:
                 k = (t, other._type)
                 p = _pow_plans.get(k) or _pow_plans.make(k, k, {})
                 t = p.out
-                y = p.kernel(a0, a1)
+                y = a0 ** a1 if p.inline else p.kernel(a0, a1)
         elif type(other) is float and t.fast:
             p = e1 = None
             a1 = other
@@ -852,7 +852,7 @@ def maximum(input: Tensor | Number, other: Tensor | Number) -> Tensor:
                 k = (t, other._type)
                 p = _maximum_plans.get(k) or _maximum_plans.make(k, k, {})
                 t = p.out
-                y = p.kernel(a0, a1)
+                y = _np_maximum(a0, a1) if p.inline else p.kernel(a0, a1)
         elif type(other) is float and t.fast:
             p = e1 = None
             a1 = other
@@ -930,7 +930,7 @@ def minimum(input: Tensor | Number, other: Tensor | Number) -> Tensor:
                 k = (t, other._type)
                 p = _minimum_plans.get(k) or _minimum_plans.make(k, k, {})
                 t = p.out
-                y = p.kernel(a0, a1)
+                y = _np_minimum(a0, a1) if p.inline else p.kernel(a0, a1)
         elif type(other) is float and t.fast:
             p = e1 = None
             a1 = other
@@ -1008,7 +1008,7 @@ def fmax(input: Tensor | Number, other: Tensor | Number) -> Tensor:
                 k = (t, other._type)
                 p = _fmax_plans.get(k) or _fmax_plans.make(k, k, {})
                 t = p.out
-                y = p.kernel(a0, a1)
+                y = _np_fmax(a0, a1) if p.inline else p.kernel(a0, a1)
         elif type(other) is float and t.fast:
             p = e1 = None
             a1 = other
@@ -1086,7 +1086,7 @@ def fmin(input: Tensor | Number, other: Tensor | Number) -> Tensor:
                 k = (t, other._type)
                 p = _fmin_plans.get(k) or _fmin_plans.make(k, k, {})
                 t = p.out
-                y = p.kernel(a0, a1)
+                y = _np_fmin(a0, a1) if p.inline else p.kernel(a0, a1)
         elif type(other) is float and t.fast:
             p = e1 = None
             a1 = other
@@ -1239,7 +1239,7 @@ def atan2(input: Tensor | Number, other: Tensor | Number) -> Tensor:
                 k = (t, other._type)
                 p = _atan2_plans.get(k) or _atan2_plans.make(k, k, {})
                 t = p.out
-                y = p.kernel(a0, a1)
+                y = _np_atan2(a0, a1) if p.inline else p.kernel(a0, a1)
         elif type(other) is float and t.fast:
             p = e1 = None
             a1 = other
@@ -1322,7 +1322,7 @@ def hypot(input: Tensor | Number, other: Tensor | Number) -> Tensor:
                 k = (t, other._type)
                 p = _hypot_plans.get(k) or _hypot_plans.make(k, k, {})
                 t = p.out
-                y = p.kernel(a0, a1)
+                y = _np_hypot(a0, a1) if p.inline else p.kernel(a0, a1)
         elif type(other) is float and t.fast:
             p = e1 = None
             a1 = other
@@ -1406,7 +1406,7 @@ def copysign(input: Tensor | Number, other: Tensor | Number) -> Tensor:
                 k = (t, other._type)
                 p = _copysign_plans.get(k) or _copysign_plans.make(k, k, {})
                 t = p.out
-                y = p.kernel(a0, a1)
+                y = _np_copysign(a0, a1) if p.inline else p.kernel(a0, a1)
         elif type(other) is float and t.fast:
             p = e1 = None
             a1 = other
@@ -1546,7 +1546,7 @@ def xlogy(input: Tensor | Number, other: Tensor | Number) -> Tensor:
                 k = (t, other._type)
                 p = _xlogy_plans.get(k) or _xlogy_plans.make(k, k, {})
                 t = p.out
-                y = p.kernel(a0, a1)
+                y = _np_where(_np_isnan(a1) | (a0 != 0.0), a0 * _np_log(a1), 0.0) if p.inline else p.kernel(a0, a1)
         elif type(other) is float and t.fast:
             p = e1 = None
             a1 = other

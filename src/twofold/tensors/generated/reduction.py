@@ -658,7 +658,7 @@ class ValueSelectingReductionBackwardBackward0(OpNode):
 NODE_CLASSES["value_selecting_reduction_backward"] = ValueSelectingReductionBackwardBackward0
 
 def value_selecting_reduction_backward(grad: Tensor, dim: int, indices: Tensor, sizes: Sequence[int], keepdim: bool) -> Tensor:
-    """Zeros of shape `sizes` with `grad` at `indices` along `dim`, which must not name one place twice: the gradient of choosing elements."""
+    """Zeros of shape `sizes` with `grad` at `indices` along `dim`, which name no place twice: the gradient of choosing elements."""
     if MODE.special or type(grad) is not Tensor or type(indices) is not Tensor:
         return dispatch(_value_selecting_reduction_backward, (grad, indices,), {"dim": dim, "sizes": sizes, "keepdim": keepdim})
     t0 = grad._type
@@ -963,7 +963,7 @@ class LogsumexpBackward0(OpNode):
 NODE_CLASSES["logsumexp"] = LogsumexpBackward0
 
 def logsumexp(input: Tensor, dim: int | Sequence[int], keepdim: bool = False) -> Tensor:
-    """log(sum(exp(input))) over `dim` without overflow: the maximum is taken out first. Integers are converted to the default float dtype."""
+    """log(sum(exp(input))) over `dim` without overflow: the maximum is taken out first. Integers become the default float dtype."""
     if MODE.special or type(input) is not Tensor:
         return dispatch(_logsumexp, (input,), {"dim": dim, "keepdim": keepdim})
     t0 = input._type

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from twofold.ir.graph import Graph, Node, Region, Source, Value
+from twofold.ir.node import GraphBase, Node, Region, Source, Value
 from twofold.ir.types import TOKEN
 from twofold.support.errors import ArgumentError, GraphError
-from twofold.viz.digraph import Digraph, Statements
+from twofold.support.digraph import Digraph, Statements
 
 Pending = tuple[Region, Statements, str | None, tuple[Value, ...]]
 """A region still to be drawn: where its statements go, the dot name of the operation that owns it (None for the graph), and the operands
@@ -22,7 +22,7 @@ ATTRIBUTE_CHARS, CIRCLE_CHARS = 40, 8
 REGION_TITLES = {"cond": ("if true", "if false"), "while_loop": ("while", "do")}
 
 
-def graph_to_dot(graph: Graph, style: str = "edges", title: str | None = None) -> Digraph:
+def graph_to_dot(graph: GraphBase, style: str = "edges", title: str | None = None) -> Digraph:
     """Draw an `ir.Graph` as a `Digraph`, to be rendered, saved or shown in a notebook. Equal graphs give equal text.
 
     `style` "edges": operations are boxes, and each arrow carries the value's name and type; "bipartite": values are boxes (name and type)
@@ -62,7 +62,7 @@ def _handed_on(node: Node) -> tuple[Value, ...]:
 class _Drawing:
     """One call of `graph_to_dot`. Dot names: o<k> operations, v<k> values (region inputs, and all in the bipartite style), r<k> results."""
 
-    def __init__(self, graph: Graph, bipartite: bool, title: str | None) -> None:
+    def __init__(self, graph: GraphBase, bipartite: bool, title: str | None) -> None:
         self.graph, self.bipartite = graph, bipartite
         self.dot = Digraph(
             graph_attr={"label": title, "labelloc": "t", "rankdir": "TB", "fontname": "sans-serif"},
@@ -111,7 +111,7 @@ class _Drawing:
         return {k: f"\noutput {', '.join(which)}" for k, which in places.items()}
 
     def inputs(self, region: Region, part: Statements, results: dict[int, str]) -> None:
-        bindings = region.bindings if isinstance(region, Graph) else {}
+        bindings = region.bindings if isinstance(region, GraphBase) else {}
         for value in region.inputs:
             name = self.names[value] = self.new("v")
             path = bindings.get(value)

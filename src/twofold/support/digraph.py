@@ -15,7 +15,7 @@ from typing import Any
 
 from twofold.support import options
 from twofold.support.errors import ArgumentError, TwofoldError
-from twofold.viz.program import OutputError, RenderError, check_format, open_file, run_dot, write_file
+from twofold.support.dotprogram import OutputError, RenderError, check_format, open_file, run_dot, write_file
 
 MAX_NODES = options.register(
     "viz.max_nodes",

@@ -1,0 +1,31 @@
+"""The `twofold` command."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import typer
+
+from twofold.cli.tour import run_tour
+
+app = typer.Typer(add_completion=False, no_args_is_help=True, help="Twofold: tensors that run now, and the same tensors as graphs.")
+
+
+@app.callback()
+def callback() -> None:
+    """Twofold: tensors that run now, and the same tensors as graphs."""
+
+
+@app.command()
+def tour(
+    epochs: int = typer.Option(12, min=1, help="Passes over the training images."),
+    seed: int = typer.Option(0, help="Seed of every random number."),
+    json: Path | None = typer.Option(None, help="Write the figures to this file."),
+    quiet: bool = typer.Option(False, help="Print the summary only."),
+) -> None:
+    """Train a small convolutional net on handwritten digits, look at its dynamic and its static graph, and compare the two."""
+    raise typer.Exit(run_tour(epochs, seed, json, quiet))
+
+
+if __name__ == "__main__":
+    app()

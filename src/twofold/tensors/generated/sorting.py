@@ -1,0 +1,151 @@
+"""Functions and backward nodes of the family "sorting". Generated from the records in `twofold.ops` by tools/generate.py: do not edit."""
+# ruff: noqa
+# mypy: disable-error-code="no-any-return,no-untyped-call,assignment,misc,attr-defined,union-attr,override"
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from sys import _getframe as _frame
+from typing import Any
+
+
+from twofold.ir.mode import MODE, grad_enabled
+from twofold.ir.op import get_op
+from twofold.tape.node import tick
+from twofold.tape.plan import scalar_key, table
+from twofold.tensors.core import Tensor
+from twofold.tensors.dispatch import NODE_CLASSES, dispatch
+from twofold.tensors.nodes import OpNode
+from twofold.tensors.typing import DeviceLike, DTypeLike, Number
+
+_sort = get_op("sort")
+
+
+class SortBackward0(OpNode):
+    __slots__ = ("s_indices",)
+    op = get_op("sort")
+    saved = ('indices',)
+    needs = (('indices',),)
+
+    def pull(self, g: Any, rules: Any) -> tuple[Any, ...]:
+        return (rules[0](g[0], self.s_indices, self.plan.ins[0].shape, self.plan.attributes["dim"]),)
+
+    def free(self) -> None:
+        del self.s_indices
+
+
+NODE_CLASSES["sort"] = SortBackward0
+
+def sort(input: Tensor, dim: int = -1, descending: bool = False, stable: bool = False) -> tuple[Tensor, Tensor]:
+    """The elements sorted along `dim`, and their former indices. Equal elements always keep their order; NaN comes after every number."""
+    return dispatch(_sort, (input,), {"dim": dim, "descending": descending, "stable": stable})
+
+
+_argsort = get_op("argsort")
+_argsort_plans = table(_argsort)
+
+
+def argsort(input: Tensor, dim: int = -1, descending: bool = False, stable: bool = False) -> Tensor:
+    """The indices that sort the elements along `dim`, see `sort`."""
+    if MODE.special or type(input) is not Tensor:
+        return dispatch(_argsort, (input,), {"dim": dim, "descending": descending, "stable": stable})
+    t0 = input._type
+    a0 = input._array
+    e0 = input._node
+    k = (t0, dim, descending, stable)
+    try:
+        p = _argsort_plans[k]
+    except (KeyError, TypeError):
+        p = _argsort_plans.make(k, (t0,), {"dim": dim, "descending": descending, "stable": stable})
+    y = p.kernel(a0)
+    t = p.out
+    o = Tensor()
+    o._type = t
+    o._array = y
+    o._node = None
+    return o
+
+
+_topk = get_op("topk")
+
+
+class TopkBackward0(OpNode):
+    __slots__ = ("s_indices",)
+    op = get_op("topk")
+    saved = ('indices',)
+    needs = (('indices',),)
+
+    def pull(self, g: Any, rules: Any) -> tuple[Any, ...]:
+        return (rules[0](g[0], self.s_indices, self.plan.ins[0].shape, self.plan.attributes["dim"]),)
+
+    def free(self) -> None:
+        del self.s_indices
+
+
+NODE_CLASSES["topk"] = TopkBackward0
+
+def topk(input: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> tuple[Tensor, Tensor]:
+    """The `k` greatest (or least) elements along `dim`, in order, and their indices. Of equal elements the first are taken."""
+    return dispatch(_topk, (input,), {"k": k, "dim": dim, "largest": largest, "sorted": sorted})
+
+
+_kthvalue = get_op("kthvalue")
+
+
+class KthvalueBackward0(OpNode):
+    __slots__ = ("s_indices",)
+    op = get_op("kthvalue")
+    saved = ('indices',)
+    needs = (('indices',),)
+
+    def pull(self, g: Any, rules: Any) -> tuple[Any, ...]:
+        return (rules[0](g[0], self.s_indices, self.plan.ins[0].shape, self.plan.attributes["dim"], self.plan.attributes["keepdim"]),)
+
+    def free(self) -> None:
+        del self.s_indices
+
+
+NODE_CLASSES["kthvalue"] = KthvalueBackward0
+
+def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> tuple[Tensor, Tensor]:
+    """The `k`-th least element along `dim` (k counts from 1) and its index."""
+    return dispatch(_kthvalue, (input,), {"k": k, "dim": dim, "keepdim": keepdim})
+
+
+_searchsorted = get_op("searchsorted")
+_searchsorted_plans = table(_searchsorted)
+
+
+def searchsorted(sorted_sequence: Tensor, input: Tensor, *, out_int32: bool = False, right: bool = False) -> Tensor:
+    """Where each element of `input` would be put in to keep the last dimension of `sorted_sequence` sorted: left of equals, or right."""
+    if MODE.special or type(sorted_sequence) is not Tensor or type(input) is not Tensor:
+        return dispatch(_searchsorted, (sorted_sequence, input,), {"out_int32": out_int32, "right": right})
+    t0 = sorted_sequence._type
+    a0 = sorted_sequence._array
+    e0 = sorted_sequence._node
+    t1 = input._type
+    a1 = input._array
+    e1 = input._node
+    k = (t0, t1, out_int32, right)
+    try:
+        p = _searchsorted_plans[k]
+    except (KeyError, TypeError):
+        p = _searchsorted_plans.make(k, (t0, t1,), {"out_int32": out_int32, "right": right})
+    y = p.kernel(a0, a1)
+    t = p.out
+    o = Tensor()
+    o._type = t
+    o._array = y
+    o._node = None
+    return o
+
+
+FUNCTIONS: dict[str, Any] = {
+    "sort": sort,
+    "argsort": argsort,
+    "topk": topk,
+    "kthvalue": kthvalue,
+    "searchsorted": searchsorted,
+}
+INPLACE: dict[str, Any] = {
+}

@@ -1,0 +1,183 @@
+"""Samples of pooling. The oracles walk over the windows in loops; torch is the second."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from tests.ops.row import E, Row, S
+from twofold.support.errors import ArgumentError, DTypeError, ShapeError, ValueRangeError
+
+
+def many(value, n):
+    return tuple(value) if isinstance(value, (tuple, list)) else (value,) * n
+
+
+def windows(n, x, kernel_size, stride, padding, dilation, ceil_mode):
+    """(output index, [index ranges clipped to the input], full extents with padding) of every window."""
+    space = x.shape[-n:]
+    k, p, d = many(kernel_size, n), many(padding, n), many(dilation, n)
+    s = k if stride is None else many(stride, n)
+    out = []
+    for i in range(n):
+        room = space[i] + 2 * p[i] - d[i] * (k[i] - 1) - 1
+        m = (math.ceil(room / s[i]) if ceil_mode else room // s[i]) + 1
+        out.append(m - 1 if ceil_mode and (m - 1) * s[i] >= space[i] + p[i] else m)
+    for o in np.ndindex(*out):
+        start = [o[i] * s[i] - p[i] for i in range(n)]
+        places = [[j for j in range(a, a + k[i] * d[i], d[i]) if 0 <= j < space[i]] for i, a in enumerate(start)]
+        padded = math.prod(min(a + k[i], space[i] + p[i]) - a for i, a in enumerate(start))
+        yield tuple(out), o, np.ix_(*places), padded
+
+
+def max_pool(n):
+    def oracle(x, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
+        found = list(windows(n, x, kernel_size, stride, padding, dilation, ceil_mode))
+        lead, space = x.shape[:-n], x.shape[-n:]
+        values = np.zeros((*lead, *found[0][0]), x.dtype)
+        indices = np.zeros(values.shape, np.int64)
+        plane = np.arange(math.prod(space)).reshape(space)
+        for _, o, where, _ in found:
+            part = x[(..., *where)].reshape((*lead, -1))
+            values[(..., *o)] = part.max(-1)
+            indices[(..., *o)] = plane[where].reshape(-1)[part.argmax(-1)]
+        return (values, indices) if return_indices else values
+
+    return oracle
+
+
+def avg_pool(n):
+    def oracle(x, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True, divisor_override=None):
+        found = list(windows(n, x, kernel_size, stride, padding, 1, ceil_mode))
+        y = np.zeros((*x.shape[:-n], *found[0][0]), x.dtype)
+        for _, o, where, padded in found:
+            part = x[(..., *where)].reshape((*x.shape[:-n], -1))
+            count = divisor_override or (padded if count_include_pad else part.shape[-1])
+            y[(..., *o)] = part.sum(-1) / count
+        return y
+
+    return oracle
+
+
+def adaptive(n, reduce):
+    def oracle(x, output_size, return_indices=False):
+        space = x.shape[-n:]
+        out = tuple(s if k is None else k for k, s in zip(many(output_size, n), space, strict=True))
+        y = np.zeros((*x.shape[:-n], *out), x.dtype)
+        indices = np.zeros(y.shape, np.int64)
+        plane = np.arange(math.prod(space)).reshape(space)
+        for o in np.ndindex(*out):
+            where = np.ix_(*(range(o[i] * space[i] // out[i], math.ceil((o[i] + 1) * space[i] / out[i])) for i in range(n)))
+            part = x[(..., *where)].reshape((*x.shape[:-n], -1))
+            y[(..., *o)] = reduce(part, -1)
+            indices[(..., *o)] = plane[where].reshape(-1)[part.argmax(-1)]
+        return (y, indices) if return_indices else y
+
+    return oracle
+
+
+def max_samples(n):
+    def samples(g):
+        space = (5, 4, 4)[:n]
+        nan = g.distinct(1, 1, *space)
+        nan.flat[[0, 3]] = np.nan
+        return [
+            S(g.distinct(2, 2, *(4,) * n), 2),
+            S(g.distinct(1, 2, *space), 3, 2, 1),
+            S(g.distinct(2, *space), many(2, n), stride=1),
+            S(g.distinct(1, 1, *space), 2, 2, 0, 1, True),
+            S(g.distinct(1, 1, *(7,) * n), 3, stride=2, padding=1, dilation=2) if n < 3 else S(g.distinct(1, 1, *(5,) * n), 2, dilation=2),
+            S(g.distinct(1, 2, *space), kernel_size=2, stride=3, return_indices=True),
+            S(g.distinct(1, 1, *(1,) * n), 1),
+            S(g.distinct(0, 2, *space), 2),
+            S(np.zeros((1, 1, *space)), 2, 1, return_indices=True).but(grad=False),  # a kink everywhere
+            S(nan, 2, 2).but(grad=False, dtypes="float"),
+            S(np.full((1, 1, *space), -np.inf), 2, 2).but(grad=False, dtypes="float"),
+        ]
+
+    return samples
+
+
+def avg_samples(n):
+    def samples(g):
+        space = (5, 4, 4)[:n]
+        found = [
+            S(g.real(2, 2, *(4,) * n), 2),
+            S(g.real(1, 2, *space), 3, 2, 1),
+            S(g.real(2, *space), many(2, n), stride=1),
+            S(g.real(1, 1, *space), 3, 2, 1, True),
+            S(g.real(1, 1, *space), 3, 2, 1, ceil_mode=True, count_include_pad=False),
+            S(g.real(1, 1, *space), kernel_size=2, stride=3, padding=1, count_include_pad=False),
+            S(g.real(1, 1, *(1,) * n), 1),
+            S(g.real(0, 2, *space), 2),
+        ]
+        return found if n == 1 else [*found, S(g.real(1, 1, *space), 2, divisor_override=3)]
+
+    return samples
+
+
+def adaptive_samples(n, indices):
+    def samples(g):
+        space = (5, 4, 3)[:n]
+        found = [
+            S(g.distinct(2, 2, *space), 1),
+            S(g.distinct(1, 2, *space), 2),
+            S(g.distinct(2, *space), (3, None, 2)[:n] if n > 1 else 3),
+            S(g.distinct(1, 1, *(4,) * n), 2),
+            S(g.distinct(1, 1, *(2,) * n), 3),
+        ]
+        return [*found, S(g.distinct(1, 1, *space), 2, return_indices=True)] if indices else found
+
+    return samples
+
+
+def pool_errors(name, n, *more):
+    def errors(g):
+        x = g.real(1, 2, *(4,) * n)
+        return [
+            E((g.real(2), 2), {}, ShapeError, name),
+            E((x, 0), {}, ValueRangeError, "kernel_size"),
+            E((x, 2), {"stride": 0}, ValueRangeError, "stride"),
+            E((x, 2), {"padding": 2}, ValueRangeError, "half"),
+            E((x, 6), {}, ShapeError, "does not fit"),
+            E((x, (2,) * (n + 1)), {}, ArgumentError, "kernel_size"),
+            E((x > 0, 2), {}, DTypeError, "bool"),
+            *more,
+        ]
+
+    return errors
+
+
+def adaptive_errors(name, n):
+    return lambda g: [
+        E((g.real(2), 2), {}, ShapeError, name),
+        E((g.real(1, 2, *(4,) * n), -1), {}, ShapeError, "output_size"),
+        E((g.real(1, 2, *(4,) * n), (2,) * (n + 1)), {}, ArgumentError, "output_size"),
+        E((g.bools(1, 2, *(4,) * n), 2), {}, DTypeError, "bool"),
+    ]
+
+
+MAX_COVERS = ("max_pool_backward", "max_pool_gather", "max_pool_indices")
+NUMBER = ("float", "int8", "int16", "int32", "int64", "uint8")
+ROWS = [
+    *(
+        Row(f"max_pool{n}d", max_samples(n), max_pool(n), dtypes=NUMBER, covers=MAX_COVERS, errors=pool_errors(f"max_pool{n}d", n))
+        for n in (1, 2, 3)
+    ),
+    *(Row(f"avg_pool{n}d", avg_samples(n), avg_pool(n), covers=("avg_pool_backward",), errors=pool_errors(f"avg_pool{n}d", n)) for n in (1, 2, 3)),
+    *(
+        Row(
+            f"adaptive_avg_pool{n}d",
+            adaptive_samples(n, False),
+            adaptive(n, np.mean),
+            covers=("adaptive_avg_pool_backward",),
+            errors=adaptive_errors(f"adaptive_avg_pool{n}d", n),
+        )
+        for n in (1, 2, 3)
+    ),
+    *(
+        Row(f"adaptive_max_pool{n}d", adaptive_samples(n, True), adaptive(n, np.max), errors=adaptive_errors(f"adaptive_max_pool{n}d", n))
+        for n in (1, 2, 3)
+    ),
+]

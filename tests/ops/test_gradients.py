@@ -142,7 +142,7 @@ def differentiable_tensors(row: Row, sample: S, leaf: Any, wanted: list[Any]) ->
             wanted.append(t)
         return t
 
-    return S(*(made(i, v) for i, v in enumerate(sample.args)), **{k: made(k, v) for k, v in sample.kwargs.items()})
+    return S(*(made(i, v) for i, v in enumerate(sample.args)), **{k: made(k, v) for k, v in sample.kwargs.items()}).but(torch=sample.torch)
 
 
 @with_gradient

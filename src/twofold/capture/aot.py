@@ -65,8 +65,9 @@ def _symbols(x: Any, values: Mapping[Value, Symbol]) -> Any:
 class Replay(TensorInterpreter):
     """Writes a graph's nodes into the recorder, remembering the symbol of every value."""
 
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, graph: Graph, recorder: Recorder) -> None:
         super().__init__(graph)
+        self.recorder = recorder
         self.symbols: dict[Value, Any] = {}
 
     def region(self, region: Region, inputs: list[Any]) -> list[Any]:
@@ -74,6 +75,7 @@ class Replay(TensorInterpreter):
         self.symbols.update(zip(region.inputs, inputs, strict=True))
         for node in region.nodes:
             operands = [_symbols(x, self.symbols) for x in node.inputs]
+            self.recorder.source = node.source
             if node.op.name == "constant":
                 result: Any = self.constant(node)
             elif node.op.name == "cond":
@@ -87,6 +89,7 @@ class Replay(TensorInterpreter):
                 result = self.call_op(node, operands, node.attributes)
             for v, r in zip(node.outputs, result if isinstance(result, (tuple, list)) else (result,), strict=True):
                 self.symbols[v] = r
+        self.recorder.source = None
         return [self.symbols[x] if type(x) is Value else x for x in region.outputs]
 
     def cond_node(self, node: Node, operands: list[Any]) -> tuple[Any, ...]:
@@ -103,7 +106,8 @@ class Reverse:
         self.replay = replay
 
     def pull(self, node: Node, parts: list[Any], needs: tuple[bool, ...]) -> tuple[Any, ...]:
-        """The gradients of one node's operands, by the record's own rules."""
+        """The gradients of one node's operands, by the record's own rules; the nodes written have its source."""
+        self.replay.recorder.source = node.source
         if node.op.name == "cond":
             return self.pull_cond(node, parts, needs)
         cls = NODE_CLASSES.get(node.op.name)
@@ -248,14 +252,15 @@ def aot(fn: Callable[..., Any], *examples: Any, check: bool = False) -> JointMod
     if not sources:
         raise AutogradError("aot: no output depends differentiably on an input that requires grad")
     with recorder.recording():
-        replay = Replay(forward.graph)
+        replay = Replay(forward.graph, recorder)
         results = replay.region(forward.graph, list(symbols))
         seeds = {v: recorder.placeholder(f"grad_{v.name}", v.type) for v in sources}  # type: ignore[arg-type]
         found = reverse(forward.graph, seeds, targets, Reverse(replay).pull, TENSOR["add"])
+        recorder.source = None
         grads = [found.get(forward.graph.inputs[k]) for k in wanted]
         grads = [zeros_for(forward.graph.inputs[k]) if g is None else g for k, g in zip(wanted, grads, strict=True)]
         values = [recorder.read(r) if isinstance(r, Tensor) else r for r in (*results, *grads)]
     recorder.builder.output(*values)
-    dce(graph)
     cse(graph)
+    dce(graph)
     return JointModule(graph, forward, list(range(len(sources))), wanted)

@@ -103,7 +103,7 @@ def _mergeable(node: Node) -> bool:
     op = node.op
     if op.effect == "random":
         return any(p.name == STATE for p in op.inputs)
-    return not op.effect and not op.regions and not op.inplace and op.name != "token"
+    return not op.effect and not op.regions and op.name != "token"
 
 
 def _key(node: Node, replaced: dict[Value, Value]) -> Any:
@@ -152,7 +152,7 @@ def _fold(graph: Graph, max_elements: int) -> int:
 
 def _evaluate(node: Node, max_elements: int) -> tuple[Any, ...] | None:
     op = node.op
-    if not node.inputs or op.effect or op.regions or op.inplace:
+    if not node.inputs or op.effect or op.regions:
         return None
     arrays = tuple(map(_constant, node.inputs))
     if any(a is NotImplemented for a in arrays):

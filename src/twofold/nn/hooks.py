@@ -62,7 +62,9 @@ class HookTable:
         for hook, _, _ in list(self.tables["state_dict"].values()):
             hook(module, result, prefix, {})
 
-    def load_pre(self, module: Any, given: dict[str, Any], prefix: str, strict: bool, missing: list[str], unexpected: list[str], errors: list[str]) -> None:
+    def load_pre(
+        self, module: Any, given: dict[str, Any], prefix: str, strict: bool, missing: list[str], unexpected: list[str], errors: list[str]
+    ) -> None:
         for hook, _, _ in list(self.tables["load_pre"].values()):
             hook(module, given, prefix, {}, strict, missing, unexpected, errors)
 

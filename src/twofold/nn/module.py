@@ -117,7 +117,9 @@ class Module:
             raise ArgumentError(f"the name of a {kind} must be a string, not {type(name).__name__}")
         if "." in name or not name:
             raise ModuleError(f"the name of a {kind} must not be empty or hold a dot: {name!r}")
-        if hasattr(self, name) and name not in (self._parameters if kind == "parameter" else self._buffers if kind == "buffer" else self._modules):
+        if hasattr(self, name) and name not in (
+            self._parameters if kind == "parameter" else self._buffers if kind == "buffer" else self._modules
+        ):
             raise ModuleError(f"attribute {name!r} already exists")
 
     def register_parameter(self, name: str, param: Tensor | None) -> None:
@@ -202,7 +204,9 @@ class Module:
 
     # ---- walking -----------------------------------------------------------------------------------------------------------------
 
-    def named_modules(self, memo: set[Module] | None = None, prefix: str = "", remove_duplicate: bool = True) -> Iterator[tuple[str, Module]]:
+    def named_modules(
+        self, memo: set[Module] | None = None, prefix: str = "", remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, Module]]:
         """All modules below and including this one, with their paths; each once."""
         memo = set() if memo is None else memo
         stack: list[tuple[str, Module]] = [(prefix, self)]

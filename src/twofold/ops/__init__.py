@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 
-FAMILIES = ("elementwise", "unary", "comparison", "scaled", "activation", "reduction", "scan", "sorting", "softmax", "normalization", "loss", "classification", "views", "slicing", "joining", "padding", "indexing", "lookup", "creation", "mutation", "matrix", "linear", "convolution", "pooling")
+FAMILIES = ("elementwise", "unary", "comparison", "scaled", "activation", "reduction", "scan", "sorting", "softmax", "normalization", "loss", "classification", "views", "slicing", "joining", "padding", "indexing", "lookup", "creation", "mutation", "matrix", "linear", "convolution", "pooling", "random")
 """The modules that define records, in the order their operations are listed."""
 
 

@@ -127,7 +127,7 @@ define(
     "hardswish(Tensor input) -> Tensor",
     type_rule=elementwise("hardswish", accepts="float"), promotion="default", body="input * minimum(maximum(input + 3.0, 0.0), 6.0) / 6.0",
     inplace=True, onnx="HardSwish@14",
-    gradient=(lambda g, input: where(input <= -3.0, 0.0, where(input < 3.0, g * (input / 3.0 + 0.5), g)),),
+    gradient=(lambda g, input: where(input <= -3.0, 0.0, where(input >= 3.0, g, g * (input / 3.0 + 0.5))),),
     doc="x * min(max(x + 3, 0), 6) / 6.",
 )  # fmt: skip
 define(

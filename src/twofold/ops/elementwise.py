@@ -371,7 +371,7 @@ define(
     "xlogy(Tensor input, Tensor other) -> Tensor",
     type_rule=elementwise("xlogy", "float"), promotion="float", reference=_xlogy, inplace=True,
     gradient=(
-        lambda g, input, other: g * where(logical_and(input == 0.0, other <= 0.0), 0.0, log_of(other)),
+        lambda g, input, other: where(logical_and(input == 0.0, other <= 0.0), 0.0, g * log_of(other)),
         lambda g, input, other: g * (input / other),
     ),
     doc="input * log(other), and 0 where input is 0 (unless other is NaN).",

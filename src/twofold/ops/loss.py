@@ -100,7 +100,7 @@ define(
             g, input, target, reduction, target_shape, target_dtype, input_dtype
         ),
     ),
-    decomposition=lambda input, target, reduction: reduced(square(input - target), reduction),
+    decomposition=lambda input, target, reduction: reduced(squared(input - target), reduction),
     doc="(input - target)².",
 )  # fmt: skip
 

@@ -479,7 +479,7 @@ def batch_norm_parts(input: Any, weight: Any, bias: Any, running_mean: Any, runn
     shape = input.shape
     if training:
         centre = mean(input, but_channels(shape), False)
-        spread = mean(square(input - channels(centre, shape)), but_channels(shape), False)
+        spread = mean(squared(input - channels(centre, shape)), but_channels(shape), False)
     else:
         centre, spread = clone(running_mean), clone(running_var)
     xhat = (input - channels(centre, shape)) * channels(rsqrt(spread + eps), shape)

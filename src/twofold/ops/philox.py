@@ -366,6 +366,13 @@ def normal(seed: int, offset: int, shape: Shape, dtype: Any) -> Array:
     return normal_f32(seed, offset, shape).astype(dtype, copy=False)
 
 
+def exponential(seed: int, offset: int, shape: Shape, dtype: Any) -> Array:
+    """Exponentially distributed with rate 1, float32 or float64: -log(1 - u), u = `uniform`, 1 - u being exact and the logarithm the one
+    above. Takes `words_per_float(dtype)` words a value."""
+    u = uniform(seed, offset, shape, dtype)
+    return np.negative(_log(u.dtype.type(1.0) - u))
+
+
 # --------------------------------------------------------------------------------------------- integers, events, permutations
 
 

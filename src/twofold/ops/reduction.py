@@ -114,6 +114,20 @@ def split_ties(g: Any, input: Any, result: Any, input_shape: Any, input_dtype: A
     return where(chosen, share, 0.0)
 
 
+@helper
+def squared(x: Any) -> Any:
+    return x * x
+
+
+@helper
+def counted(sizes: Any, correction: Any) -> Any:
+    """What `divide_by_count` divides by; the sizes must be known."""
+    n = 1
+    for size in sizes:
+        n = n * size
+    return float(n - correction) if n > correction else 0.0
+
+
 def _divide_by_count(input: Any, sizes: tuple[int, ...], correction: Any = 0) -> Any:
     n = math.prod(sizes) - correction
     return input / n if n > 0 else input * np.inf
@@ -123,6 +137,7 @@ define(
     "divide_by_count(Tensor input, Shape sizes, Scalar correction=0) -> Tensor",
     type_rule=lambda input, sizes, correction: input, reference=_divide_by_count, method=False,
     gradient=(lambda g, sizes, correction: divide_by_count(g, sizes, correction),),
+    decomposition=lambda input, sizes, correction: input / counted(sizes, correction),
     doc="""The elements divided by the product of `sizes` less `correction` (by 0 where that is negative).
 
     Gradients of means use it: the sizes may be symbolic.""",
@@ -159,10 +174,10 @@ def _sum_to_size_type(input: TensorType, size: tuple[Any, ...]) -> TensorType:
 
 def _sum_to_size(input: Any, size: tuple[int, ...]) -> Any:
     if input.shape == size:
-        return input
+        return np.array(input)
     lead = input.ndim - len(size)
     axes = (*range(lead), *(i + lead for i, n in enumerate(size) if n == 1 and input.shape[i + lead] != 1))
-    return add_reduce(input, axes, True).reshape(size) if axes else input.reshape(size)
+    return add_reduce(input, axes, True).reshape(size) if axes else np.array(input).reshape(size)
 
 
 define(
@@ -273,7 +288,7 @@ define(
     type_rule=float_reduction("var"), reference=_var, cost="reduction",
     gradient=(lambda g, input, input_shape, dim, correction, keepdim: var_gradient(g, input, input_shape, dim, correction, keepdim),),
     decomposition=lambda input, dim, correction, keepdim: divide_by_count(
-        sum(square(input - mean(input, dim, True)), dim, keepdim), reduced_sizes(input.shape, dim), 1 if correction is None else correction
+        sum(squared(input - mean(input, dim, True)), dim, keepdim), reduced_sizes(input.shape, dim), 1 if correction is None else correction
     ),
     doc="""The variance over `dim` with `correction` taken off the number of elements (1: unbiased), computed in two passes.
 

@@ -34,7 +34,10 @@ def raw_function(op: Op) -> Callable[..., Any]:
         return function
     params = op.signature.params
     first_keyword = next((i for i, p in enumerate(params) if p.keyword_only), len(params))
-    parts = [p.name if p.default is REQUIRED and not p.optional else f"{p.name}=_d[{i}]" for i, p in enumerate(params)]
+    last_required = max((i for i, p in enumerate(params) if not p.keyword_only and p.default is REQUIRED and not p.optional), default=-1)
+    parts = [
+        p.name if p.default is REQUIRED and (not p.optional or i < last_required) else f"{p.name}=_d[{i}]" for i, p in enumerate(params)
+    ]
     if first_keyword < len(params):
         parts.insert(first_keyword, "*")
     inputs = ", ".join(p.name for p in op.inputs)

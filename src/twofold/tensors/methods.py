@@ -3,7 +3,6 @@ conversions, printing."""
 
 from __future__ import annotations
 
-import inspect
 from typing import Any
 
 from twofold.ir.op import VOCABULARY
@@ -35,7 +34,7 @@ def takes_tensor_first(name: str, function: Any) -> bool:
     op = VOCABULARY.get(name)
     if op is not None:
         return op.method and bool(op.signature.params) and op.signature.params[0].is_tensor and not op.signature.params[0].many
-    return next(iter(inspect.signature(function).parameters), "") in ("input", "self")
+    return function.__code__.co_varnames[:1] in (("input",), ("self",)) and function.__code__.co_argcount > 0
 
 
 def reflected(function: Any) -> Any:

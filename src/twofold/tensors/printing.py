@@ -1,7 +1,7 @@
 """How tensors print: numbers, shapes and suffixes as PyTorch's users know them. Printing runs no operation and never raises.
 
 Floating-point numbers take one of three forms, chosen for the whole tensor from its finite values that are not zero: whole numbers (`6.`), a fixed number
-of decimals, or scientific, where max/min > 1000, max > 1e8, or (unless all are whole) min < 1e-4.
+of decimals, or scientific, where max/min > 1000, max > 1e8 or min < 1e-4.
 """
 
 from __future__ import annotations
@@ -122,19 +122,14 @@ def number_format(shown: np.ndarray, category: int, options: PrintOptions) -> tu
     sizes = np.abs(values)
     low, high = float(sizes.min()), float(sizes.max())
     whole = bool((values == np.ceil(values)).all())
-    with np.errstate(over="ignore"):
-        scientific = high / low > 1000.0 or high > 1e8 or (not whole and low < 1e-4)
+    scientific = options.sci_mode
+    if scientific is None:
+        scientific = high > 1e8 or low < 1e-4 or high / low > 1000.0
     if scientific:
-        width = max(len(format(v, sci)) for v in values.tolist())
-    elif whole:
-        width = max(len(f"{v:.0f}") + 1 for v in values.tolist())
-    else:
-        width = max(len(format(v, form)) for v in values.tolist())
-    if options.sci_mode is not None:
-        scientific = options.sci_mode
-    if scientific:
-        return (lambda v: format(v, sci)), width
-    return (_whole if whole else lambda v: format(v, form)), width
+        return (lambda v: format(v, sci)), max(len(format(v, sci)) for v in values.tolist())
+    if whole:
+        return _whole, max(len(f"{v:.0f}") + 1 for v in values.tolist())
+    return (lambda v: format(v, form)), max(len(format(v, form)) for v in values.tolist())
 
 
 def _whole(value: float) -> str:
@@ -210,6 +205,8 @@ def tensor_text(t: Tensor) -> str:
         body = "[]"
     else:
         body = array_text(array, dtype, len("tensor("), options)
+        if not options.edgeitems:
+            suffixes.append(shape)
         if dtype not in (default, dtypes.int64) and dtype.category != BOOL:
             suffixes.append(f"dtype={dtype}")
     node = t._node
@@ -229,8 +226,8 @@ def tensor_text(t: Tensor) -> str:
 
 def symbol_text(s: Symbol) -> str:
     """`Symbol(name, type, made at file:line)`, or the example's value where the recorder takes values from example inputs."""
-    recorder = getattr(s, "_recorder", None)
-    if getattr(recorder, "specialize", False) and not getattr(recorder, "open_bodies", None):
+    recorder = _try(lambda: s._recorder)
+    if _try(lambda: recorder.specialize and not recorder.open_bodies):
         shown = _try(lambda: tensor_text(wrap(recorder.example(s))))
         if shown is not None:
             return str(shown)

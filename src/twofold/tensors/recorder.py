@@ -17,7 +17,7 @@ import numpy as np
 
 from twofold.ir.builder import Builder
 from twofold.ir.dtypes import FLOAT
-from twofold.ir.graph import Graph, Region, Value, input_types
+from twofold.ir.graph import Graph, Region, Source, Value, input_types
 from twofold.ir.mode import GRAD, RECORDER, grad_mode, special
 from twofold.ir.op import NOT_DIFFERENTIABLE, Joint, Op, get_op
 from twofold.ir.run import run_record
@@ -94,6 +94,8 @@ class Recorder:
         self.specialize = specialize
         self.module_path = ""
         self.module_paths: dict[int, str] = {}
+        self.source: Source | None = None
+        """Where set, the source of every node written (those of a graph that is written again keep theirs)."""
         self.tracks: dict[Value, bool] = {}
         self.symbols: dict[int, Symbol] = {}
         self.lifted: list[Tensor] = []
@@ -224,7 +226,7 @@ class Recorder:
 
     def constant(self, array: Any) -> Symbol:
         """A symbol for a literal made while recording."""
-        return self.fresh(self.builder.constant(array, source=source_here(self.module_path)))
+        return self.fresh(self.builder.constant(array, source=self.source or source_here(self.module_path)))
 
     # ---- writing nodes ---------------------------------------------------------------------------------------------------------
 
@@ -244,8 +246,8 @@ class Recorder:
 
     def emit(self, op: Op, operands: list[Any], attributes: dict[str, Any], typed: bool = False) -> Any:
         """Append a node and note which of its outputs carry gradients. `typed`: it is the call the user wrote, not one that follows from it."""
-        source = source_here(self.module_path)
-        if source is not None and not typed:
+        source = self.source or source_here(self.module_path)
+        if source is not None and source is not self.source and not typed:
             source.spelling, source.name = "function", ""
         result = self.builder.call(op, operands, attributes, source)
         outs = result if type(result) is tuple else (result,)

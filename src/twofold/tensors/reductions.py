@@ -170,7 +170,7 @@ def nanmean(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any
         raise DTypeError(f"nanmean takes floating-point tensors, not {input._type.dtype.name}; convert with .to(twofold.float32)")
     total = _call("nansum", (input,), dim=dim, keepdim=keepdim, dtype=dtype)
     there = _call("logical_not", (_call("isnan", (input,)),))
-    return _call("div", (total, _call("sum", (there,), dim=dim, keepdim=keepdim)))
+    return _call("div", (total, _call("sum", (there,), dim=dim, keepdim=keepdim, dtype=total._type.dtype)))
 
 
 def norm(input: Tensor, p: Any = "fro", dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:

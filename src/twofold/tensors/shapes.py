@@ -16,9 +16,11 @@ from twofold.support.errors import ArgumentError, DimensionError, InplaceError, 
 from twofold.tensors.alias import alias_of, rehome
 from twofold.tensors.core import Size, Symbol, Tensor, memory, wrap_typed
 from twofold.tensors.dispatch import NODE_CLASSES, active_recorder, dispatch
+from twofold.tensors.views import selected, view_of
 
 _view, _copy, _expand, _permute, _transpose = (get_op(n) for n in ("view", "reshape_copy", "expand", "permute", "transpose"))
 _clone, _detach, _alias, _view_dtype, _slice = (get_op(n) for n in ("clone", "detach", "alias", "view_dtype", "slice"))
+_unsqueeze, _squeeze, _select = (get_op(n) for n in ("unsqueeze", "squeeze", "select"))
 _split, _split_with_sizes, _as_strided, _diagonal = (get_op(n) for n in ("split", "split_with_sizes", "as_strided", "diagonal"))
 
 
@@ -49,7 +51,7 @@ def reshape(input: Tensor, *shape: Any, **named: Any) -> Tensor:
     if isinstance(input, Symbol):
         return input._recorder.reshape(input, resolved)  # type: ignore[no-any-return]
     try:
-        return dispatch(_view, (input,), {"size": resolved})  # type: ignore[no-any-return]
+        return view_of(_view, input, {"size": resolved})  # type: ignore[no-any-return]
     except InplaceError:
         return dispatch(_copy, (input,), {"size": resolved})  # type: ignore[no-any-return]
 
@@ -61,7 +63,7 @@ def view(self: Tensor, *shape: Any, **named: Any) -> Tensor:
         dtype = BY_NAME[given] if isinstance(given, str) and given in BY_NAME else given
         out = dispatch(_view_dtype, (self,), {"dtype": dtype})
         return out if isinstance(out, Symbol) else wrap_typed(out._array, out._type)  # another family: gradients cannot pass
-    return dispatch(_view, (self,), {"size": sizes("view", given if isinstance(given, tuple) else (given,))})  # type: ignore[no-any-return]
+    return view_of(_view, self, {"size": sizes("view", given if isinstance(given, tuple) else (given,))})  # type: ignore[no-any-return]
 
 
 def view_as(self: Tensor, other: Tensor) -> Tensor:
@@ -95,7 +97,7 @@ def unflatten(input: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
     shape = input._type.shape
     d = wrap_dim(dim, len(shape), "unflatten")
     parts = resolve_sizes("unflatten", (shape[d],), tuple(sizes))
-    return dispatch(_view, (input,), {"size": (*shape[:d], *parts, *shape[d + 1 :])})  # type: ignore[no-any-return]
+    return view_of(_view, input, {"size": (*shape[:d], *parts, *shape[d + 1 :])})  # type: ignore[no-any-return]
 
 
 def ravel(input: Tensor) -> Tensor:
@@ -105,17 +107,17 @@ def ravel(input: Tensor) -> Tensor:
 
 def expand(self: Tensor, *sizes_: Any, **named: Any) -> Tensor:
     """A view in which dimensions of size 1 (and new leading ones) are repeated without copying; -1 keeps a size."""
-    return dispatch(_expand, (self,), {"size": sizes("expand", (named["size"],) if "size" in named else sizes_)})  # type: ignore[no-any-return]
+    return view_of(_expand, self, {"size": sizes("expand", (named["size"],) if "size" in named else sizes_)})  # type: ignore[no-any-return]
 
 
 def expand_as(self: Tensor, other: Tensor) -> Tensor:
     """`expand` to the shape of another tensor."""
-    return dispatch(_expand, (self,), {"size": other._type.shape})  # type: ignore[no-any-return]
+    return view_of(_expand, self, {"size": other._type.shape})  # type: ignore[no-any-return]
 
 
 def broadcast_to(input: Tensor, size: Sequence[int]) -> Tensor:
     """`expand` under NumPy's name."""
-    return dispatch(_expand, (input,), {"size": tuple(size)})  # type: ignore[no-any-return]
+    return view_of(_expand, input, {"size": tuple(size)})  # type: ignore[no-any-return]
 
 
 def broadcast_shapes(*shapes: Any) -> Size:
@@ -127,7 +129,7 @@ def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
     """The tensors expanded to their common shape (views)."""
     given = several_tensors(tensors)
     shape = broadcast("broadcast_tensors", *(t._type.shape for t in given))
-    return tuple(t if t._type.shape == shape else dispatch(_expand, (t,), {"size": shape}) for t in given)
+    return tuple(t if t._type.shape == shape else view_of(_expand, t, {"size": shape}) for t in given)
 
 
 def several_tensors(tensors: tuple[Any, ...]) -> tuple[Tensor, ...]:
@@ -157,12 +159,12 @@ def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Tensor, ...]:
 
 def permute(input: Tensor, *dims: Any, **named: Any) -> Tensor:
     """A view with the dimensions in the given order."""
-    return dispatch(_permute, (input,), {"dims": sizes("permute", (named["dims"],) if "dims" in named else dims)})  # type: ignore[no-any-return]
+    return view_of(_permute, input, {"dims": sizes("permute", (named["dims"],) if "dims" in named else dims)})  # type: ignore[no-any-return]
 
 
 def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
     """A view with two dimensions exchanged."""
-    return dispatch(_transpose, (input,), {"dim0": dim0, "dim1": dim1})  # type: ignore[no-any-return]
+    return view_of(_transpose, input, {"dim0": dim0, "dim1": dim1})  # type: ignore[no-any-return]
 
 
 def movedim(input: Tensor, source: int | Sequence[int], destination: int | Sequence[int]) -> Tensor:
@@ -173,29 +175,50 @@ def movedim(input: Tensor, source: int | Sequence[int], destination: int | Seque
         raise DimensionError(f"movedim: source {source} and destination {destination} must name as many dimensions, each once")
     rest = iter([d for d in range(rank) if d not in sources])
     target = dict(zip(places, sources, strict=True))
-    return dispatch(_permute, (input,), {"dims": tuple(target[d] if d in target else next(rest) for d in range(rank))})  # type: ignore[no-any-return]
+    return view_of(_permute, input, {"dims": tuple(target[d] if d in target else next(rest) for d in range(rank))})  # type: ignore[no-any-return]
 
 
 def reversed_dims(self: Tensor) -> Tensor:
     """A view with the dimensions in reverse order."""
-    return dispatch(_permute, (self,), {"dims": tuple(reversed(range(self._type.ndim)))})  # type: ignore[no-any-return]
+    return view_of(_permute, self, {"dims": tuple(reversed(range(self._type.ndim)))})  # type: ignore[no-any-return]
 
 
 def matrix_transpose(self: Tensor) -> Tensor:
     """A view with the last two dimensions exchanged."""
     if self._type.ndim < 2:
         raise ShapeError(f"mT: a tensor of at least 2 dimensions is needed, not one of shape {tuple(self._type.shape)}")
-    return dispatch(_transpose, (self,), {"dim0": -2, "dim1": -1})  # type: ignore[no-any-return]
+    return view_of(_transpose, self, {"dim0": -2, "dim1": -1})  # type: ignore[no-any-return]
 
 
 def hermitian(self: Tensor) -> Tensor:
     """The transposed matrix (there are no complex numbers)."""
     if self._type.ndim not in (0, 2):
         raise ShapeError(f"H: a matrix is needed, not a tensor of shape {tuple(self._type.shape)}; use mT")
-    return dispatch(_transpose, (self,), {"dim0": 0, "dim1": -1})  # type: ignore[no-any-return]
+    return view_of(_transpose, self, {"dim0": 0, "dim1": -1})  # type: ignore[no-any-return]
+
+
+def transposed(input: Tensor) -> Tensor:
+    """The transposed matrix, a view (a tensor of fewer than 2 dimensions as it is)."""
+    return view_of(get_op("t"), input, {})  # type: ignore[no-any-return]
+
+
+def unsqueeze(input: Tensor, dim: int) -> Tensor:
+    """A view with a dimension of size 1 put in at `dim`."""
+    return view_of(_unsqueeze, input, {"dim": dim})  # type: ignore[no-any-return]
+
+
+def squeeze(input: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
+    """A view without the dimensions of size 1 (all, or those of `dim` that are 1)."""
+    return view_of(_squeeze, input, {"dim": tuple(dim) if isinstance(dim, list) else dim})  # type: ignore[no-any-return]
 
 
 # ---- parts -----------------------------------------------------------------------------------------------------------------------
+
+
+def select(input: Tensor, dim: int, index: int) -> Tensor:
+    """The view at one index of a dimension, which is left out; a negative index counts from the end. Raises IndexOutOfRange."""
+    found = selected(_select, input, dim, index) if type(index) is int and type(dim) is int and dim >= 0 else None
+    return dispatch(_select, (input,), {"dim": dim, "index": index}) if found is None else found  # type: ignore[no-any-return]
 
 
 def narrow(input: Tensor, dim: int, start: Any, length: int) -> Tensor:
@@ -212,7 +235,7 @@ def narrow(input: Tensor, dim: int, start: Any, length: int) -> Tensor:
         begin = begin + n if begin < 0 else begin
         if type(length) is int and not 0 <= length <= n - begin:
             raise ValueRangeError(f"narrow: {length} elements from {begin} on do not lie in dimension {d} of size {n}")
-    return dispatch(_slice, (input,), {"dim": d, "start": begin, "end": begin + length, "step": 1})  # type: ignore[no-any-return]
+    return view_of(_slice, input, {"dim": d, "start": begin, "end": begin + length, "step": 1})  # type: ignore[no-any-return]
 
 
 def split(input: Tensor, split_size_or_sections: Any, dim: int = 0) -> tuple[Tensor, ...]:
@@ -250,7 +273,7 @@ def tensor_split(input: Tensor, indices_or_sections: Any, dim: int = 0) -> tuple
         bounds = [i * (n // count) + min(i, n % count) for i in range(count + 1)]
     else:
         bounds = [0, *indices_or_sections, None]
-    return tuple(dispatch(_slice, (input,), {"dim": d, "start": a, "end": b}) for a, b in pairwise(bounds))
+    return tuple(view_of(_slice, input, {"dim": d, "start": a, "end": b}) for a, b in pairwise(bounds))
 
 
 def _split_at(name: str, least: int, dim: Callable[[int], int]) -> Callable[..., tuple[Tensor, ...]]:
@@ -275,7 +298,7 @@ def as_strided(input: Tensor, size: Sequence[int], stride: Sequence[int], storag
     if storage_offset is not None and type(input) is Tensor and input.storage_offset():  # type: ignore[attr-defined]
         raise ArgumentError("as_strided: storage_offset is ambiguous for a view that does not begin at its base's first element; clone() it first")
     attributes = {"size": tuple(size), "stride": tuple(stride), "storage_offset": storage_offset}
-    return dispatch(_as_strided, (input,), attributes)  # type: ignore[no-any-return]
+    return view_of(_as_strided, input, attributes)  # type: ignore[no-any-return]
 
 
 def diagonal_of(input: Tensor, diagonal: int = 0) -> Tensor:
@@ -340,11 +363,11 @@ def real(input: Tensor) -> Tensor:
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     f.__name__: f
     for f in (
-        reshape, flatten, unflatten, ravel, broadcast_to, broadcast_shapes, broadcast_tensors, meshgrid, permute, transpose, movedim, narrow, split,
+        reshape, flatten, unflatten, ravel, broadcast_to, broadcast_shapes, broadcast_tensors, meshgrid, permute, transpose, movedim, select, narrow, split, unsqueeze, squeeze,
         chunk, tensor_split, as_strided, detach, clone, real,
     )
 } | {
-    "moveaxis": movedim, "swapaxes": transpose, "swapdims": transpose, "adjoint": matrix_transpose, "diag": diagonal_of,
+    "moveaxis": movedim, "t": transposed, "swapaxes": transpose, "swapdims": transpose, "adjoint": matrix_transpose, "diag": diagonal_of,
     "hsplit": _split_at("hsplit", 1, lambda rank: 0 if rank == 1 else 1), "vsplit": _split_at("vsplit", 2, lambda rank: 0),
     "dsplit": _split_at("dsplit", 3, lambda rank: 2),
 }  # fmt: skip

@@ -16,7 +16,7 @@ ROWS = [
             S(g.real(0, 3), g.real(2, 3), g.real(2)),
             S(g.real(2, 0), g.real(2, 0), g.real(2)),
             S(g.real(2, 2, 0), g.real(2, 0), g.real(2)),
-            S(g.real(1, 1), g.real(1, 1), bias=g.real(1)),
+            S(g.real(1, 1), g.real(1, 1), g.real(1)),
         ],
         lambda x, w, bias=None: x @ w.T if bias is None else x @ w.T + bias,
         errors=lambda g: [

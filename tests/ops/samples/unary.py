@@ -61,7 +61,7 @@ ROWS = [
     Row("neg", one("real"), lambda a: -a, dtypes="number", inplace="neg_", errors=no_bool("neg")),
     Row("abs", one("nonzero"), np.abs, dtypes="number", inplace="abs_", errors=no_bool("abs")),
     Row("sign", one("nonzero"), sign, dtypes="all", inplace="sign_"),
-    Row("sgn", one("nonzero"), sign, dtypes="all", inplace="sgn_"),
+    Row("sgn", one("nonzero"), sign, torch="sign", dtypes="all", inplace="sgn_"),
     *(
         Row(name, one("distinct"), lambda a, f=oracle: f(a).astype(a.dtype), dtypes="number", inplace=name + "_", errors=no_bool(name))
         for name, oracle in STEPS

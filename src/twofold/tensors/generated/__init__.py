@@ -25,4 +25,5 @@ FAMILIES = (
     "linear",
     "convolution",
     "pooling",
+    "random",
 )

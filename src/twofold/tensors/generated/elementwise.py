@@ -14,11 +14,8 @@ from numpy import fmax as _np_fmax
 from numpy import fmin as _np_fmin
 from numpy import fmod as _np_fmod
 from numpy import hypot as _np_hypot
-from numpy import isnan as _np_isnan
-from numpy import log as _np_log
 from numpy import maximum as _np_maximum
 from numpy import minimum as _np_minimum
-from numpy import where as _np_where
 
 from twofold.ir.mode import MODE, grad_enabled
 from twofold.ir.op import get_op
@@ -1530,46 +1527,25 @@ NODE_CLASSES["xlogy"] = XlogyBackward0
 
 def xlogy(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     """input * log(other), and 0 where input is 0 (unless other is NaN)."""
-    if MODE.special:
+    if MODE.special or type(input) is not Tensor or type(other) is not Tensor:
         return dispatch(_xlogy, (input, other,), {})
-    if type(input) is Tensor:
-        t = input._type
-        a0 = input._array
-        e0 = input._node
-        if type(other) is Tensor:
-            a1 = other._array
-            e1 = other._node
-            if other._type is t and t.fast:
-                p = None
-                y = _np_where(_np_isnan(a1) | (a0 != 0.0), a0 * _np_log(a1), 0.0)
-            else:
-                k = (t, other._type)
-                p = _xlogy_plans.get(k) or _xlogy_plans.make(k, k, {})
-                t = p.out
-                y = _np_where(_np_isnan(a1) | (a0 != 0.0), a0 * _np_log(a1), 0.0) if p.inline else p.kernel(a0, a1)
-        elif type(other) is float and t.fast:
-            p = e1 = None
-            a1 = other
-            y = _np_where(_np_isnan(a1) | (a0 != 0.0), a0 * _np_log(a1), 0.0)
-        elif type(other) is int and t.fast and -9007199254740992 <= other <= 9007199254740992:
-            p = e1 = None
-            a1 = float(other)
-            y = _np_where(_np_isnan(a1) | (a0 != 0.0), a0 * _np_log(a1), 0.0)
-        else:
-            return dispatch(_xlogy, (input, other,), {})
-    elif type(input) is float and type(other) is Tensor and other._type.fast:
-        p = e0 = None
-        a0 = input
-        a1 = other._array
-        e1 = other._node
-        t = other._type
-        y = _np_where(_np_isnan(a1) | (a0 != 0.0), a0 * _np_log(a1), 0.0)
-    else:
-        return dispatch(_xlogy, (input, other,), {})
+    t0 = input._type
+    a0 = input._array
+    e0 = input._node
+    t1 = other._type
+    a1 = other._array
+    e1 = other._node
+    k = (t0, t1)
+    try:
+        p = _xlogy_plans[k]
+    except (KeyError, TypeError):
+        p = _xlogy_plans.make(k, (t0, t1,), {})
+    y = p.kernel(a0, a1)
+    t = p.out
     o = Tensor()
     o._type = t
     o._array = y
-    if (e0 is not None or e1 is not None) and (p is None or p.tracks) and grad_enabled():
+    if (e0 is not None or e1 is not None) and p.tracks and grad_enabled():
         o._node = n = XlogyBackward0()
         n.seq = tick()
         n.edges = (e0, e1)

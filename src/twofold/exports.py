@@ -1,0 +1,121 @@
+"""What `import twofold` offers, found when first used: where each public name lives.
+
+Importing this module imports neither NumPy nor any part of the package but `support`. The functions over tensors are not listed here: every record
+whose `function` is True and every plain function in `tensors.functions.FUNCTIONS` is public.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from importlib import import_module
+from typing import Any
+
+from twofold.support.errors import UnknownNameError
+
+PACKAGE = "twofold"
+HOMES: dict[str, tuple[str, ...]] = {
+    "ir.dtypes": (
+        "bfloat16", "float16", "float32", "float64", "get_default_dtype", "int8", "int16", "int32", "int64", "promote_types", "set_default_dtype", "uint8",
+        "uint16", "uint32", "uint64",
+    ),
+    "tensors.core": ("Size", "Tensor"),
+    "tensors.device": ("device",),
+    "tensors.limits": (
+        "can_cast", "channels_last", "contiguous_format", "e", "finfo", "iinfo", "inf", "is_nonzero", "is_tensor", "memory_format", "nan", "newaxis", "pi",
+        "preserve_format", "result_type",
+    ),
+    "tensors.attributes": ("is_floating_point", "numel"),
+    "tensors.printing": ("get_printoptions", "set_printoptions"),
+    "tensors.dlpack": ("from_dlpack", "to_dlpack"),
+    "tensors.control": ("cond", "while_loop"),
+    "tensors.random": ("Generator", "default_generator", "get_rng_state", "initial_seed", "manual_seed", "seed", "set_rng_state"),
+    "tensors.recorder": ("is_recording",),
+    "autograd.grad_mode": ("enable_grad", "inference_mode", "is_grad_enabled", "is_inference_mode_enabled", "no_grad", "set_grad_enabled"),
+    "capture.graph_module": ("GraphModule",),
+    "capture.trace.tracer": ("trace",),
+    "capture.aot": ("aot",),
+    "viz.backward": ("make_dot", "show_graph"),
+}  # fmt: skip
+RENAMED: dict[str, tuple[str, str]] = {
+    "bool": ("ir.dtypes", "bool_"),
+    "dtype": ("ir.dtypes", "DType"),
+    "float": ("ir.dtypes", "float32"),
+    "double": ("ir.dtypes", "float64"),
+    "half": ("ir.dtypes", "float16"),
+    "int": ("ir.dtypes", "int32"),
+    "long": ("ir.dtypes", "int64"),
+    "short": ("ir.dtypes", "int16"),
+    "errors": ("support.errors", ""),
+    "options": ("support.options", ""),
+}
+"""Names that differ from those at home; "" means the module itself."""
+SUBMODULES = ("autograd", "cuda", "data", "nn", "optim", "viz")
+HIDES_BUILTINS = ("bool", "float", "int")
+"""Not given by `from twofold import *`: the dtypes would hide Python's own types. (Functions such as `sum` are given, as by PyTorch.)"""
+
+_home = {name: (module, name) for module, names in HOMES.items() for name in names} | RENAMED
+_folder = os.path.dirname(__file__)
+
+# NumPy warns of division by zero, overflow and NaN in floating-point operations; PyTorch does not. `np.errstate` costs more than an operation, holds for
+# one thread, and would silence users' own NumPy code as well; a filter by module costs nothing and leaves that alone.
+warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"twofold(\.|$)")
+
+
+def exists(module: str) -> bool:
+    """True if the package has this module."""
+    path = os.path.join(_folder, *module.split("."))
+    return os.path.isfile(path + ".py") or os.path.isfile(os.path.join(path, "__init__.py"))
+
+
+def functions() -> dict[str, Any]:
+    """The public functions over tensors, by name."""
+    vocabulary = import_module(f"{PACKAGE}.ir.op").VOCABULARY
+    table = import_module(f"{PACKAGE}.tensors.functions").FUNCTIONS
+    return {name: f for name, f in table.items() if name not in vocabulary or (vocabulary[name].function and not name.endswith("_backward"))}
+
+
+def fixed_names() -> list[str]:
+    """The public names besides functions over tensors."""
+    return [name for name, (module, _) in _home.items() if exists(module)] + [name for name in SUBMODULES if exists(name)]
+
+
+def public_names() -> list[str]:
+    """All public names."""
+    return sorted({*fixed_names(), *functions(), "__version__"})
+
+
+def find(name: str) -> Any:
+    """The object a public name stands for; raises UnknownNameError naming similar ones."""
+    if name == "__all__":
+        return [n for n in public_names() if n not in HIDES_BUILTINS and not n.startswith("_")]
+    if name.startswith("_"):
+        raise UnknownNameError(f"module {PACKAGE!r} has no attribute {name!r}")
+    found = _home.get(name)
+    if found is not None and exists(found[0]):
+        module = import_module(f"{PACKAGE}.{found[0]}")
+        return getattr(module, found[1]) if found[1] else module
+    if name in SUBMODULES and exists(name):
+        return import_module(f"{PACKAGE}.{name}")
+    import_module(f"{PACKAGE}.tensors")
+    table = functions()
+    if name in table:
+        return table[name]
+    import difflib  # only here: it costs as much as all the rest of this module
+
+    near = difflib.get_close_matches(name, [*fixed_names(), *table], 3, 0.75)
+    raise UnknownNameError(f"module {PACKAGE!r} has no attribute {name!r}" + (f"; did you mean {', '.join(near)}?" if near else ""))
+
+
+def lookup(name: str) -> Any:
+    """`__getattr__` of the package: finds a name and keeps it there."""
+    value = find(name)
+    if name != "__all__":
+        setattr(sys.modules[PACKAGE], name, value)
+    return value
+
+
+def listing() -> list[str]:
+    """`__dir__` of the package."""
+    return sorted({*vars(sys.modules[PACKAGE]), *public_names()})

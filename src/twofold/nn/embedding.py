@@ -1,0 +1,99 @@
+"""Lookup tables of vectors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from twofold.ir.mode import grad_mode
+from twofold.nn import functional as F
+from twofold.nn import init
+from twofold.nn.create import new_parameter
+from twofold.nn.module import Module
+from twofold.nn.parameter import Parameter
+from twofold.support.errors import ShapeError, UnsupportedError, ValueRangeError
+from twofold.tensors.core import Tensor
+
+
+class Embedding(Module):
+    """Rows of `weight` (num_embeddings, embedding_dim) by integer index: input (*), output (*, embedding_dim). Begins standard normal.
+
+    padding_idx: this row begins as zeros and gets no gradient.  scale_grad_by_freq: a row's gradient is divided by how often it was used.
+    max_norm and sparse gradients do not exist here: UnsupportedError.
+    """
+
+    def __init__(
+        self,
+        num_embeddings: int,
+        embedding_dim: int,
+        padding_idx: int | None = None,
+        max_norm: float | None = None,
+        norm_type: float = 2.0,
+        scale_grad_by_freq: bool = False,
+        sparse: bool = False,
+        _weight: Tensor | None = None,
+        _freeze: bool = False,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__()
+        if max_norm is not None:
+            raise UnsupportedError("Embedding: max_norm is not supported; normalise the weight after each step of the optimiser instead")
+        if sparse:
+            raise UnsupportedError("Embedding: sparse gradients are not supported")
+        if padding_idx is not None:
+            if not -num_embeddings <= padding_idx < num_embeddings:
+                raise ValueRangeError(f"Embedding: padding_idx ({padding_idx}) must be within the {num_embeddings} embeddings")
+            padding_idx %= num_embeddings
+        self.num_embeddings = num_embeddings
+        self.embedding_dim = embedding_dim
+        self.padding_idx = padding_idx
+        self.max_norm = max_norm
+        self.norm_type = norm_type
+        self.scale_grad_by_freq = scale_grad_by_freq
+        self.sparse = sparse
+        if _weight is None:
+            self.weight = new_parameter((num_embeddings, embedding_dim), device, dtype)
+            self.weight.requires_grad_(not _freeze)
+            self.reset_parameters()
+            return
+        if tuple(_weight._type.shape) != (num_embeddings, embedding_dim):
+            raise ShapeError(f"Embedding: the weight has shape {tuple(_weight._type.shape)}, not {(num_embeddings, embedding_dim)}")
+        self.weight = Parameter(_weight, requires_grad=not _freeze)
+
+    def reset_parameters(self) -> None:
+        """Draw the weight anew; the row of padding_idx becomes zero."""
+        init.normal_(self.weight)
+        if self.padding_idx is not None:
+            with grad_mode(False):
+                self.weight[self.padding_idx].fill_(0)
+
+    @classmethod
+    def from_pretrained(
+        cls,
+        embeddings: Tensor,
+        freeze: bool = True,
+        padding_idx: int | None = None,
+        max_norm: float | None = None,
+        norm_type: float = 2.0,
+        scale_grad_by_freq: bool = False,
+        sparse: bool = False,
+    ) -> Embedding:
+        """An Embedding around a matrix of vectors, which is frozen unless `freeze=False`."""
+        if embeddings._type.ndim != 2:
+            raise ShapeError(f"from_pretrained: expects a matrix of vectors, not a tensor of shape {tuple(embeddings._type.shape)}")
+        rows, columns = embeddings._type.shape
+        return cls(
+            rows, columns, padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse, _weight=embeddings, _freeze=freeze
+        )  # fmt: skip
+
+    def forward(self, input: Tensor) -> Tensor:
+        """The rows of the indices."""
+        return F.embedding(input, self.weight, self.padding_idx, scale_grad_by_freq=self.scale_grad_by_freq)
+
+    def extra_repr(self) -> str:
+        text = f"{self.num_embeddings}, {self.embedding_dim}"
+        if self.padding_idx is not None:
+            text += f", padding_idx={self.padding_idx}"
+        if self.scale_grad_by_freq:
+            text += f", scale_grad_by_freq={self.scale_grad_by_freq}"
+        return text

@@ -1,0 +1,110 @@
+"""Samples of sorting and searching."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tests.ops.row import E, Gen, Row, S
+from twofold.support.errors import DimensionError, ShapeError, ValueRangeError
+
+
+def order(a: Any, dim: int = -1, descending: bool = False) -> Any:
+    """Stable, NaN greatest; written with Python's sort."""
+    if a.ndim == 0:
+        return np.int64(0)
+    result = np.empty(a.shape, np.int64)
+    rows, out = np.moveaxis(a, dim, -1), np.moveaxis(result, dim, -1)
+    for place in np.ndindex(rows.shape[:-1]):
+        row = rows[place].tolist()
+        keys = [(1, 0.0) if v != v else (0, v) for v in row]
+        found = sorted(range(len(row)), key=lambda i, k=keys: k[i])
+        if descending:
+            found = sorted(range(len(row)), key=lambda i, k=keys: (-k[i][0], -k[i][1]))
+        out[place] = found
+    return result
+
+
+def sort(a: Any, dim: int = -1, descending: bool = False, stable: bool = False) -> Any:
+    index = order(a, dim, descending)
+    return (np.take_along_axis(a, index, dim) if a.ndim else a), index
+
+
+def topk(a: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
+    if a.ndim == 0:
+        return a, np.int64(0)
+    index = np.take(order(a, dim, largest), np.arange(k), axis=dim)
+    return np.take_along_axis(a, index, dim), index
+
+
+def kthvalue(a: Any, k: int, dim: int = -1, keepdim: bool = False) -> Any:
+    if a.ndim == 0:
+        return a, np.int64(0)
+    result = topk(a, k, dim, False)
+    last = tuple(np.take(r, [k - 1], axis=dim) for r in result)
+    return last if keepdim else tuple(np.squeeze(r, dim) for r in last)
+
+
+def samples(g: Gen) -> list[S]:
+    tied = np.array([[2.0, 1.0, 2.0, 1.0], [0.0, 0.0, 0.0, -1.0]])
+    return [
+        S(g.distinct(5)),
+        S(g.distinct(2, 3, 4), dim=1),
+        S(g.distinct(3, 4), 0, True),
+        S(g.noncontiguous(g.distinct(3, 4)), descending=True),
+        S(tied, stable=True).but(grad=False),
+        S(tied, descending=True, stable=True).but(grad=False),
+        S(np.array([1.0, np.nan, -np.inf, np.inf, np.nan, 0.0]), stable=True).but(grad=False, dtypes="float"),
+        S(np.array([1.0, np.nan, -np.inf, np.inf, np.nan, 0.0]), descending=True, stable=True).but(grad=False, dtypes="float"),
+        S(g.distinct(0, 3), dim=0),
+        S(g.distinct(1)),
+        S(g.distinct()),
+    ]
+
+
+def search(sequence: Any, values: Any, *, out_int32: bool = False, right: bool = False) -> Any:
+    result = np.empty(values.shape, np.int32 if out_int32 else np.int64)
+    for place in np.ndindex(values.shape):
+        row = sequence if sequence.ndim == 1 else sequence[place[:-1]]
+        result[place] = sum(bool(s <= values[place] if right else s < values[place]) for s in row)
+    return result
+
+
+def increasing(g: Gen, *shape: int) -> np.ndarray:
+    return np.sort(g.ints(*shape), axis=-1)
+
+
+ROWS = [
+    Row("sort", samples, sort, dtypes="number", errors=lambda g: [E((g.real(2, 3), 2), {}, DimensionError, "sort")]),
+    Row(
+        "argsort", samples, lambda a, dim=-1, descending=False, stable=False: order(a, dim, descending), dtypes="number", grad=False,
+        errors=lambda g: [E((g.real(2, 3), 2), {}, DimensionError, "argsort")],
+    ),
+    Row("msort", lambda g: [S(g.distinct(4, 3)), S(g.distinct(5))], lambda a: np.sort(a, axis=0), dtypes="number"),
+    Row(
+        "topk", lambda g: [
+            S(g.distinct(3, 5), 2), S(g.distinct(4, 3), 3, 0, False), S(g.distinct(3, 4), 0), S(g.noncontiguous(g.distinct(3, 4)), 4), S(g.distinct(), 1),
+        ],
+        topk, dtypes="number",
+        errors=lambda g: [E((g.real(2, 3), 4), {}, ValueRangeError, "k=4"), E((g.real(2, 3), -1), {}, ValueRangeError, "topk")],
+    ),
+    Row(
+        "kthvalue", lambda g: [S(g.distinct(3, 5), 2), S(g.distinct(4, 3), 1, 0, True), S(g.noncontiguous(g.distinct(3, 4)), 4), S(g.distinct(), 1)],
+        kthvalue, dtypes="number",
+        errors=lambda g: [E((g.real(2, 3), 0), {}, ValueRangeError, "k=0"), E((g.real(2, 3), 4), {}, ValueRangeError, "kthvalue")],
+    ),
+    Row(
+        "searchsorted", lambda g: [
+            S(increasing(g, 6), g.ints(3, 4)), S(increasing(g, 6), g.ints(5), right=True), S(increasing(g, 2, 5), g.ints(2, 3), out_int32=True),
+            S(increasing(g, 0), g.ints(3)), S(increasing(g, 4), g.ints()),
+        ],
+        search, dtypes=("float64", "float32", "int64", "int8"), grad=False,
+        errors=lambda g: [E((g.real(2, 3), g.real(3, 3)), {}, ShapeError, "searchsorted")],
+    ),
+    Row(
+        "bucketize", lambda g: [S(g.ints(3, 4), increasing(g, 6)), S(g.ints(5), increasing(g, 6), right=True)],
+        lambda a, boundaries, *, right=False: search(boundaries, a, right=right), dtypes=("float64", "int64"), grad=False,
+        errors=lambda g: [E((g.real(2), g.real(2, 2)), {}, ShapeError, "bucketize")],
+    ),
+]  # fmt: skip

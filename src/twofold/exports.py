@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import sys
-import warnings
 from importlib import import_module
 from typing import Any
 
@@ -30,7 +29,7 @@ HOMES: dict[str, tuple[str, ...]] = {
     "tensors.printing": ("get_printoptions", "set_printoptions"),
     "tensors.dlpack": ("from_dlpack", "to_dlpack"),
     "tensors.control": ("cond", "while_loop"),
-    "tensors.random": ("Generator", "default_generator", "get_rng_state", "initial_seed", "manual_seed", "seed", "set_rng_state"),
+    "tensors.random": ("Generator", "get_rng_state", "initial_seed", "manual_seed", "seed", "set_rng_state"),
     "tensors.recorder": ("is_recording",),
     "autograd.grad_mode": ("enable_grad", "inference_mode", "is_grad_enabled", "is_inference_mode_enabled", "no_grad", "set_grad_enabled"),
     "capture.graph_module": ("GraphModule",),
@@ -49,18 +48,23 @@ RENAMED: dict[str, tuple[str, str]] = {
     "short": ("ir.dtypes", "int16"),
     "errors": ("support.errors", ""),
     "options": ("support.options", ""),
+    "random": ("tensors.random", ""),
 }
 """Names that differ from those at home; "" means the module itself."""
 SUBMODULES = ("autograd", "cuda", "data", "nn", "optim", "viz")
 HIDES_BUILTINS = ("bool", "float", "int")
 """Not given by `from twofold import *`: the dtypes would hide Python's own types. (Functions such as `sum` are given, as by PyTorch.)"""
 
+CALLED = {"default_generator": ("tensors.random", "default_generator")}
+"""Names whose object depends on the context: asked for anew each time."""
+INTERNAL = frozenset((
+    "alias", "cross_entropy_factor", "divide_by_count", "exponential", "getitem", "linalg_vector_norm", "linear_recurrence", "max_dim", "median_dim", "min_dim",
+    "prelu_kernel", "reshape_copy", "setitem", "shift", "sum_to_size", "uniform",
+))  # fmt: skip
+"""Records that gradient rules and other functions use, and methods that are no functions in PyTorch."""
+
 _home = {name: (module, name) for module, names in HOMES.items() for name in names} | RENAMED
 _folder = os.path.dirname(__file__)
-
-# NumPy warns of division by zero, overflow and NaN in floating-point operations; PyTorch does not. `np.errstate` costs more than an operation, holds for
-# one thread, and would silence users' own NumPy code as well; a filter by module costs nothing and leaves that alone.
-warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"twofold(\.|$)")
 
 
 def exists(module: str) -> bool:
@@ -73,12 +77,13 @@ def functions() -> dict[str, Any]:
     """The public functions over tensors, by name."""
     vocabulary = import_module(f"{PACKAGE}.ir.op").VOCABULARY
     table = import_module(f"{PACKAGE}.tensors.functions").FUNCTIONS
-    return {name: f for name, f in table.items() if name not in vocabulary or (vocabulary[name].function and not name.endswith("_backward"))}
+    hidden = {name for name, op in vocabulary.items() if not op.function or name.endswith("_backward")} | INTERNAL
+    return {name: f for name, f in table.items() if name not in hidden}
 
 
 def fixed_names() -> list[str]:
     """The public names besides functions over tensors."""
-    return [name for name, (module, _) in _home.items() if exists(module)] + [name for name in SUBMODULES if exists(name)]
+    return [name for name, (module, _) in (_home | CALLED).items() if exists(module)] + [name for name in SUBMODULES if exists(name)]
 
 
 def public_names() -> list[str]:
@@ -92,6 +97,9 @@ def find(name: str) -> Any:
         return [n for n in public_names() if n not in HIDES_BUILTINS and not n.startswith("_")]
     if name.startswith("_"):
         raise UnknownNameError(f"module {PACKAGE!r} has no attribute {name!r}")
+    if name in CALLED:
+        module, function = CALLED[name]
+        return getattr(import_module(f"{PACKAGE}.{module}"), function)()
     found = _home.get(name)
     if found is not None and exists(found[0]):
         module = import_module(f"{PACKAGE}.{found[0]}")
@@ -111,7 +119,7 @@ def find(name: str) -> Any:
 def lookup(name: str) -> Any:
     """`__getattr__` of the package: finds a name and keeps it there."""
     value = find(name)
-    if name != "__all__":
+    if name != "__all__" and name not in CALLED:
         setattr(sys.modules[PACKAGE], name, value)
     return value
 

@@ -19,9 +19,9 @@ def test_relu_of_a_product_as_a_static_graph():
 
     graph = twofold.trace(f, (twofold.ones(2, 3), twofold.ones(3, 2))).graph
 
-    assert [node.op.name for node in graph.nodes] == ["matmul", "relu"]
+    assert [node.op.name for node in graph.nodes] == ["mm", "relu"]
     source = graph.to_dot(style="bipartite").source
-    for label in ("X", "Y", "matmul", "relu"):
+    for label in ("X", "Y", "mm", "relu"):
         assert label in source
     assert graph.to_dot(style="edges").source != source
 

@@ -212,9 +212,9 @@ class Writer:
         if kind == "squeeze":
             return ("squeeze", (name,), () if nd == 0 or s.chance(50) else (d,))
         m = a.shape[d]
-        if kind == "select":
+        if kind == "select" and m:
             return ("select", (name,), (d, s.below(max(1, m))))
-        if kind == "narrow":
+        if kind in ("narrow", "select") or not m:
             start = s.below(m + 1)
             return ("narrow", (name,), (d, start, s.below(m - start + 1)))
         if kind == "unbind":

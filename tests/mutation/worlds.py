@@ -13,15 +13,12 @@ from typing import Any
 
 import numpy as np
 
-import twofold.tensors.methods  # noqa: F401  (attaches the methods)
+import twofold
 from tests.mutation.programs import Step
-from twofold.ir.dtypes import float64
-from twofold.ir.mode import grad_mode
+from twofold import Tensor
 from twofold.support.errors import InplaceError, ShapeError
-from twofold.tensors.core import Symbol, Tensor, wrap
-from twofold.tensors.functions import FUNCTIONS
-from twofold.tensors.nodes import new_leaf
 from twofold.tape.versions import root_of
+from twofold.tensors.core import Symbol
 
 WRITES = ("add_", "mul_", "sub_", "iadd", "copy_", "fill_", "clamp_", "masked_fill_", "tanh_", "sin_", "zero_")
 
@@ -35,8 +32,11 @@ class Refused(Exception):
 
 
 def overlaps(array: Any) -> bool:
-    """True if elements of an array share memory, as `expand` makes them (the same rule as Twofold's, written again)."""
-    return array.size > 0 and any(s == 0 and n > 1 for s, n in zip(array.strides, array.shape, strict=True))
+    """True if elements of an array share memory, found by listing their addresses."""
+    places: Any = np.zeros((), np.int64)
+    for step, n in zip(array.strides, array.shape, strict=True):
+        places = places[..., None] + step * np.arange(n)
+    return len(np.unique(places)) < places.size
 
 
 class World:
@@ -88,15 +88,13 @@ class TwofoldWorld(World):
     """Eager where tensors are concrete, recording where they are symbols."""
 
     def leaf(self, a: Any) -> Tensor:
-        t = wrap(np.array(a))
-        new_leaf(t)
-        return t
+        return twofold.tensor(np.array(a), requires_grad=True)
 
     def plain(self, a: Any) -> Tensor:
-        return wrap(np.array(a))
+        return twofold.tensor(np.array(a))
 
     def no_grad(self) -> Any:
-        return grad_mode(False)
+        return twofold.no_grad()
 
     def value(self, t: Tensor) -> Any:
         return np.array(t._array)
@@ -117,13 +115,13 @@ class TwofoldWorld(World):
         raise e
 
     def call(self, name: str, *args: Any) -> Any:
-        return FUNCTIONS[name](*args)
+        return getattr(twofold, name)(*args)
 
     def tensor(self, a: Any) -> Any:
-        return FUNCTIONS["tensor"](a)
+        return twofold.tensor(a)
 
     def zeros(self, shape: tuple[int, ...]) -> Any:
-        return FUNCTIONS["zeros"](shape, dtype=float64)
+        return twofold.zeros(shape, dtype=twofold.float64)
 
 
 KINDS = [
@@ -138,7 +136,8 @@ class TorchWorld(World):
 
     - a view made under no_grad is read as a constant (PyTorch says it requires grad, and raises when it is read after a write);
     - a source that shares memory with what is written is copied first (PyTorch refuses partial overlap, and loses `x.mul_(x)` in backward);
-    - writing to a tensor whose elements share memory is refused by every operation (PyTorch permits zero_, fill_, masked_fill_, index_put_);
+    - writing to a tensor whose elements share memory is refused by every operation (PyTorch permits zero_, fill_, masked_fill_, index_put_, and all of
+      them where `unfold` made it so);
     - so is a tracked write through a view whose base overlaps itself (PyTorch fails in backward);
     - the outputs of split and unbind can be written, like the selects and slices they are (PyTorch refuses).
     """
@@ -214,13 +213,14 @@ class TorchWorld(World):
         others = [o.clone() if isinstance(o, torch.Tensor) and self.shares(x, o) else o for o in others]
         with contextlib.suppress(RuntimeError):
             x.grad_fn  # until this is read PyTorch calls a stale view of a base that gained history a leaf
-        sources = [o for o in others if isinstance(o, torch.Tensor) and o.dtype == torch.float64]
-        if name in ("zero_", "fill_", "masked_fill_", "index_put_", "setitem") and overlaps(x.detach().numpy()):
-            x.copy_(x.detach().clone() + sum((o.sum() * 0 for o in sources), torch.zeros((), dtype=torch.float64)))  # refuses, in PyTorch's order
-        base = x._base
-        if torch.is_grad_enabled() and base is not None and id(x) not in self.constant and overlaps(base.detach().numpy()):
-            if any(t.requires_grad for t in (base, *sources)) and not (x.requires_grad and base.is_leaf):
-                raise Refused("overlap")
+        sources = [o for o in others if isinstance(o, torch.Tensor)]
+        base = x if x._base is None else x._base
+        tracked = torch.is_grad_enabled() and any(t.requires_grad for t in (x, base, *sources))
+        leaf = base.is_leaf and base.requires_grad
+        if overlaps(x.detach().numpy()) and not (tracked and (leaf or id(x) in self.constant)):
+            raise Refused("overlap")
+        if tracked and overlaps(base.detach().numpy()) and not leaf and id(x) not in self.constant:
+            raise Refused("overlap")
         return others
 
     def index(self, index: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -30,15 +30,22 @@ def each_sample(wanted: Callable[[Row, S], bool] = lambda row, sample: True) -> 
     return pytest.mark.parametrize("row,sample", [pytest.param(row, s, id=name) for row, s, name in found])
 
 
-def each_dtype() -> Any:
-    """Parametrises a test over (row, sample, dtype): ids such as "add-2-float32"."""
-    found = [
-        pytest.param(row, s, BY_NAME[d], id=f"{row.name}-{i}-{d}")
-        for row in ROWS.values()
-        for i, s in enumerate(row.all_samples())
-        for d in row.dtype_names(s)
-    ]
-    return pytest.mark.parametrize("row,sample,dtype", found)
+def over_dtypes(check: Callable[[Row, S, DType], None]) -> Callable[[Row, S], None]:
+    """A test over all dtypes of a sample at once, reporting every one that fails (a test for each dtype would take minutes in all)."""
+
+    def test(row: Row, sample: S) -> None:
+        failures: list[tuple[str, Exception]] = []
+        for name in row.dtype_names(sample):
+            try:
+                check(row, sample, BY_NAME[name])
+            except Exception as e:
+                failures.append((name, e))
+        if failures:
+            listed = "\n".join(f"{name}: {type(e).__name__}: {e}" for name, e in failures)
+            raise AssertionError(f"{row.name}{sample} fails for {len(failures)} dtype(s)\n{listed}") from failures[0][1]
+
+    test.__name__, test.__doc__, test.__module__ = check.__name__, check.__doc__, check.__module__
+    return test
 
 
 def each_row(wanted: Callable[[Row], bool]) -> Any:
@@ -212,7 +219,7 @@ def torch_function(row: Row) -> Callable[..., Any] | None:
     if callable(row.torch):
         return lambda *args, **kwargs: row.torch(torch, *args, **kwargs)
     name = row.name if row.torch is SAME else row.torch
-    for place in (torch, torch.nn.functional, torch.special, torch.Tensor):
+    for place in (torch.nn.functional, torch, torch.special, torch.Tensor):
         if hasattr(place, name):
             return getattr(place, name)  # type: ignore[no-any-return]
     raise AssertionError(f"row {row.name}: torch has no {name!r}; say torch=None")
@@ -264,12 +271,12 @@ CAP = 256
 
 
 def assert_accurate(
-    ours: np.ndarray, exact: np.ndarray, theirs: np.ndarray | None, *, elementwise: bool, size: float, factor: float
+    ours: np.ndarray, exact: np.ndarray, theirs: np.ndarray | None, *, elementwise: bool, size: float, factor: float, roundings: int = 1
 ) -> None:
     """Compare a result with the float64 one.
 
     Integers and bools must be equal. Floats: a few units in the last place, or a small multiple of torch's error (`theirs`), and for 16-bit
-    floats half a unit for the one rounding. Relative to each element for elementwise operations, otherwise to the largest of the results
+    floats half a unit for each rounding. Relative to each element for elementwise operations, otherwise to the largest of the results
     and `size`.
     """
     assert ours.shape == exact.shape, f"shape {ours.shape}, expected {exact.shape}"
@@ -289,7 +296,7 @@ def assert_accurate(
             torch_error = np.abs(theirs.astype(np.float64) - exact)[finite] / np.maximum(scale[finite], info.tiny)
             excess = np.maximum(torch_error - info.rounding, 0.0)
             units += MULTIPLE * min(float(np.max(np.where(np.isnan(excess), 0.0, excess))), CAP * info.compute_eps)
-        limit = factor * (units * scale + info.rounding * ulp_base(magnitude, info) + 2 * info.smallest)
+        limit = factor * (units * scale + roundings * info.rounding * ulp_base(magnitude, info) + 2 * info.smallest)
         wrong = finite & ~(np.abs(values - exact) <= limit)
     if wrong.any():
         worst = int(np.argmax(np.where(wrong, np.abs(values - exact) / limit, 0.0)))

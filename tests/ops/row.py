@@ -74,7 +74,7 @@ class Row:
     numpy:     the oracle: the same arguments with float arrays in float64. Integers: in the dtype under test where the result is integer
                (so that they wrap), in float64 where the result is a float. None: give `check`.
     check:     `check(result arrays, *args, **kwargs)` asserts what must hold instead (random operations)
-    torch:     a name under torch, torch.nn.functional or torch.Tensor, or a callable(torch, *args, **kwargs); None: torch has none
+    torch:     a name under torch.nn.functional, torch, torch.special or torch.Tensor, or a callable(torch, *args, **kwargs), or None
     dtypes:    "float", "number" (float and integers), "integral" (integers and bool), "all", or a tuple of names
     grad:      True: all float arguments for which the record has a gradient rule; False; or which: positions, names of keyword arguments
     meta:      False: the result's shape depends on values, so the meta device must refuse it
@@ -215,8 +215,8 @@ def cast(a: np.ndarray, dtype: DType) -> np.ndarray:
 
 def map_arrays(function: Callable[[np.ndarray], Any], value: Any) -> Any:
     """`value` with `function` applied to every array in it (lists and tuples are entered)."""
-    if isinstance(value, np.ndarray):
-        return function(value)
+    if isinstance(value, (np.ndarray, np.generic)):
+        return function(np.asarray(value))
     if isinstance(value, list):
         return [map_arrays(function, v) for v in value]
     if type(value) is tuple:

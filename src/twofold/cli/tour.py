@@ -23,7 +23,7 @@ from twofold.data.uci_digits import digits
 from twofold.ir.mode import grad_mode
 from twofold.ir.tabular import format_tabular
 from twofold.models.digits import DigitsNet
-from twofold.optim.adamw import AdamW
+from twofold.optim.adam import AdamW
 from twofold.support.errors import TwofoldError
 from twofold.tensors.core import Tensor, memory
 from twofold.tensors.functions import FUNCTIONS

@@ -99,7 +99,7 @@ def _make_factory(
     else:
         lines.append(f"        return {call}")
     lines.append("    return kernel")
-    namespace: dict[str, Any] = {}
+    namespace: dict[str, Any] = {"__name__": None}  # see tensors.quiet
     exec(compile("\n".join(lines), "<twofold kernel>", "exec"), namespace)
     return namespace["factory"]
 

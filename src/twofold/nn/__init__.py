@@ -13,6 +13,7 @@ if TYPE_CHECKING:
         ELU,
         GELU,
         GLU,
+        SELU,
         Hardshrink,
         Hardsigmoid,
         Hardswish,
@@ -24,9 +25,8 @@ if TYPE_CHECKING:
         PReLU,
         ReLU,
         ReLU6,
-        SELU,
-        SiLU,
         Sigmoid,
+        SiLU,
         Softmax,
         Softmax2d,
         Softmin,
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     )
     from twofold.nn.containers import ModuleDict, ModuleList, ParameterDict, ParameterList, Sequential
     from twofold.nn.conv import Conv1d, Conv2d, Conv3d, ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
+    from twofold.nn.distance import CosineSimilarity, PairwiseDistance, PixelShuffle, PixelUnshuffle
     from twofold.nn.dropout import AlphaDropout, Dropout, Dropout1d, Dropout2d, Dropout3d, FeatureAlphaDropout
     from twofold.nn.embedding import Embedding
     from twofold.nn.flatten import Flatten, Unflatten
@@ -53,8 +54,8 @@ if TYPE_CHECKING:
         HuberLoss,
         KLDivLoss,
         L1Loss,
-        MSELoss,
         MarginRankingLoss,
+        MSELoss,
         NLLLoss,
         PoissonNLLLoss,
         SmoothL1Loss,
@@ -156,6 +157,12 @@ __getattr__, __dir__ = lazy_exports(
             "ConvTranspose2d",
             "ConvTranspose3d",
         ),
+        "distance": (
+            "CosineSimilarity",
+            "PairwiseDistance",
+            "PixelShuffle",
+            "PixelUnshuffle",
+        ),
         "dropout": (
             "AlphaDropout",
             "Dropout",
@@ -242,6 +249,11 @@ __getattr__, __dir__ = lazy_exports(
 )
 
 __all__ = [
+    "CELU",
+    "ELU",
+    "GELU",
+    "GLU",
+    "SELU",
     "AdaptiveAvgPool1d",
     "AdaptiveAvgPool2d",
     "AdaptiveAvgPool3d",
@@ -258,7 +270,6 @@ __all__ = [
     "BatchNorm2d",
     "BatchNorm3d",
     "Buffer",
-    "CELU",
     "CircularPad1d",
     "CircularPad2d",
     "CircularPad3d",
@@ -272,17 +283,15 @@ __all__ = [
     "ConvTranspose2d",
     "ConvTranspose3d",
     "CosineEmbeddingLoss",
+    "CosineSimilarity",
     "CrossEntropyLoss",
     "Dropout",
     "Dropout1d",
     "Dropout2d",
     "Dropout3d",
-    "ELU",
     "Embedding",
     "FeatureAlphaDropout",
     "Flatten",
-    "GELU",
-    "GLU",
     "GaussianNLLLoss",
     "GroupNorm",
     "Hardshrink",
@@ -313,9 +322,12 @@ __all__ = [
     "ModuleList",
     "NLLLoss",
     "PReLU",
+    "PairwiseDistance",
     "Parameter",
     "ParameterDict",
     "ParameterList",
+    "PixelShuffle",
+    "PixelUnshuffle",
     "PoissonNLLLoss",
     "RMSNorm",
     "ReLU",
@@ -326,7 +338,6 @@ __all__ = [
     "ReplicationPad1d",
     "ReplicationPad2d",
     "ReplicationPad3d",
-    "SELU",
     "Sequential",
     "SiLU",
     "Sigmoid",

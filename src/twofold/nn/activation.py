@@ -103,11 +103,17 @@ class Hardswish(_MayWrite):
 
     function = "hardswish"
 
+    def extra_repr(self) -> str:
+        return ""
+
 
 class Hardsigmoid(_MayWrite):
     """min(max(x + 3, 0), 6) / 6."""
 
     function = "hardsigmoid"
+
+    def extra_repr(self) -> str:
+        return ""
 
 
 class Hardtanh(Module):

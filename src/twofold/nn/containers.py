@@ -376,7 +376,7 @@ class ParameterDict(_Named):
 
     def get(self, key: str, default: Any = None) -> Any:
         """The item, or the default where there is none."""
-        return self[key] if key in self else default
+        return self._items().get(key, default)
 
     def setdefault(self, key: str, default: Any = None) -> Any:
         """The item, which becomes the default where there is none."""

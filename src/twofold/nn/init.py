@@ -139,8 +139,8 @@ def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
 
 
 def xavier_uniform_(tensor: Tensor, gain: float = 1.0, generator: Any = None) -> Tensor:
-    """Uniform in ±gain sqrt(6 / (fan in + fan out)). X. Glorot, Y. Bengio, "Understanding the difficulty of training deep feedforward neural
-    networks" (2010)."""
+    """Uniform in ±gain sqrt(6 / (fan in + fan out)). X. Glorot, Y. Bengio, "Understanding the difficulty of training deep feedforward
+    neural networks" (2010)."""
     into, out = fans(tensor)
     bound = math.sqrt(3.0) * gain * math.sqrt(2.0 / (into + out))
     return uniform_(tensor, -bound, bound, generator)

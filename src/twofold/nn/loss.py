@@ -168,8 +168,13 @@ class CrossEntropyLoss(_WeightedLoss):
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """The loss."""
         return F.cross_entropy(
-            input, target, weight=self.weight, ignore_index=self.ignore_index, reduction=self.reduction, label_smoothing=self.label_smoothing
-        )  # fmt: skip
+            input,
+            target,
+            weight=self.weight,
+            ignore_index=self.ignore_index,
+            reduction=self.reduction,
+            label_smoothing=self.label_smoothing,
+        )
 
 
 class _Several(_Loss):
@@ -222,7 +227,8 @@ class GaussianNLLLoss(Module):
 
 
 class PoissonNLLLoss(_Loss):
-    """exp(input) - target * input (`log_input`), or input - target * log(input + eps); with `full` also Stirling's approximation of log(target!)."""
+    """exp(input) - target * input (`log_input`), or input - target * log(input + eps); with `full` also Stirling's approximation of
+    log(target!)."""
 
     def __init__(
         self,
@@ -244,7 +250,8 @@ class PoissonNLLLoss(_Loss):
 
 
 class TripletMarginLoss(_Loss):
-    """max(0, d(anchor, positive) - d(anchor, negative) + margin), d the p-norm of the difference; with `swap` the smaller negative distance."""
+    """max(0, d(anchor, positive) - d(anchor, negative) + margin), d the p-norm of the difference; with `swap` the smaller negative
+    distance."""
 
     def __init__(
         self,

@@ -32,7 +32,8 @@ class IncompatibleKeys(NamedTuple):
 
 
 class Module:
-    """Base of all modules. Tensors assigned as `Parameter` are parameters; modules assigned are submodules; `register_buffer` adds other state.
+    """Base of all modules. Tensors assigned as `Parameter` are parameters; modules assigned are submodules; `register_buffer` adds other
+    state.
 
     Subclasses call `super().__init__()` first and define `forward`.
     """
@@ -59,15 +60,17 @@ class Module:
         if isinstance(value, Parameter):
             if parameters is None:
                 raise ModuleError(f"cannot assign parameter {name!r} before Module.__init__() was called")
-            self._forget(name)
+            self._forget(name, "_parameters")
             parameters[name] = value
         elif isinstance(value, Module):
             if parameters is None:
                 raise ModuleError(f"cannot assign module {name!r} before Module.__init__() was called")
-            self._forget(name)
+            self._forget(name, "_modules")
             state["_modules"][name] = value
         elif isinstance(value, Buffer):
-            self._forget(name)
+            if parameters is None:
+                raise ModuleError(f"cannot assign buffer {name!r} before Module.__init__() was called")
+            self._forget(name, "_buffers")
             self.register_buffer(name, value, value.__dict__["_persistent"])
         elif parameters is not None and name in parameters:
             if value is not None and not (isinstance(value, Symbol)):
@@ -86,11 +89,14 @@ class Module:
 
     def __getattr__(self, name: str) -> Any:
         state = self.__dict__
-        for table in ("_parameters", "_buffers", "_modules"):
-            found = state.get(table)
-            if found is not None and name in found:
-                return found[name]
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        if "_parameters" in state:
+            if name in (table := state["_parameters"]):
+                return table[name]
+            if name in (table := state["_buffers"]):
+                return table[name]
+            if name in (table := state["_modules"]):
+                return table[name]
+        raise ModuleError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def __delattr__(self, name: str) -> None:
         for table in (self._parameters, self._buffers, self._modules):
@@ -100,12 +106,13 @@ class Module:
                 return
         object.__delattr__(self, name)
 
-    def _forget(self, name: str) -> None:
-        """Drop the name wherever it was, so that it can become something else."""
+    def _forget(self, name: str, keep: str) -> None:
+        """Drop the name wherever it was, so that it can become something else; in the table `keep` it keeps its place."""
         state = self.__dict__
         state.pop(name, None)
         for table in ("_parameters", "_buffers", "_modules"):
-            state.get(table, {}).pop(name, None)
+            if table != keep and state[table].pop(name, None) is not None:
+                state["_non_persistent"].discard(name)
 
     def __dir__(self) -> list[str]:
         return sorted({*object.__dir__(self), *self._parameters, *self._buffers, *self._modules})
@@ -183,7 +190,8 @@ class Module:
         return self._hook_table().add("forward", hook, prepend, with_kwargs, always_call)
 
     def register_full_backward_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
-        """Call `hook(module, grad_input, grad_output)` when the gradients of the module's inputs are known; a returned tuple replaces grad_input."""
+        """Call `hook(module, grad_input, grad_output)` when the gradients of the module's inputs are known; a returned tuple replaces
+        grad_input."""
         return self._hook_table().add("backward", hook, prepend)
 
     def register_full_backward_pre_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
@@ -301,8 +309,9 @@ class Module:
         """Training mode for this module and all below; returns self."""
         if not isinstance(mode, bool):
             raise ArgumentError(f"training mode must be a bool, not {type(mode).__name__}")
-        for module in self.modules():
-            object.__setattr__(module, "training", mode)
+        object.__setattr__(self, "training", mode)
+        for module in self.children():
+            module.train(mode)
         return self
 
     def eval(self: T) -> T:
@@ -374,7 +383,8 @@ class Module:
         return self.to(device="cuda")
 
     def state_dict(self, *, destination: dict[str, Any] | None = None, prefix: str = "", keep_vars: bool = False) -> dict[str, Any]:
-        """Parameters and persistent buffers by path, an OrderedDict; tensors share memory with the module's (`keep_vars`: are the module's)."""
+        """Parameters and persistent buffers by path, an OrderedDict; tensors share memory with the module's (`keep_vars`: are the module's
+        tensors themselves)."""
         result: dict[str, Any] = OrderedDict() if destination is None else destination
         for name, t in itertools.chain(self._parameters.items(), self._buffers.items()):
             if t is not None and name not in self._non_persistent:

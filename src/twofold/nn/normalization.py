@@ -64,11 +64,10 @@ class _RunningNorm(Module):
             raise ShapeError(f"{self._get_name()}: expects an input of {wanted} dimensions, this one has shape {tuple(input._type.shape)}")
 
     def extra_repr(self) -> str:
-        text = (
-            f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, affine={self.affine}, "
+        return (
+            f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, affine={self.affine}, bias={self.bias is not None}, "
             f"track_running_stats={self.track_running_stats}"
         )
-        return text
 
 
 class _BatchNorm(_RunningNorm):
@@ -154,7 +153,8 @@ class _InstanceNorm(_RunningNorm):
         channel = input._type.ndim - self.dims[-1] + 1
         if input._type.shape[channel] != self.num_features:
             raise ShapeError(
-                f"{self._get_name()}: expects {self.num_features} channels in dimension {channel}, the input has shape {tuple(input._type.shape)}"
+                f"{self._get_name()}: expects {self.num_features} channels in dimension {channel}, "
+                f"the input has shape {tuple(input._type.shape)}"
             )
         alone = input._type.ndim == self.dims[0]
         result = F.instance_norm(
@@ -225,7 +225,8 @@ class LayerNorm(Module):
         return F.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
 
     def extra_repr(self) -> str:
-        return f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}"
+        affine = f"elementwise_affine={self.elementwise_affine}, bias={self.bias is not None}"
+        return f"{self.normalized_shape}, eps={self.eps}, {affine}"
 
 
 class RMSNorm(Module):
@@ -291,4 +292,4 @@ class GroupNorm(Module):
         return F.group_norm(input, self.num_groups, self.weight, self.bias, self.eps)
 
     def extra_repr(self) -> str:
-        return f"{self.num_groups}, {self.num_channels}, eps={self.eps}, affine={self.affine}"
+        return f"{self.num_groups}, {self.num_channels}, eps={self.eps}, affine={self.affine}, bias={self.bias is not None}"

@@ -19,8 +19,8 @@ class _MarkedMeta(type):
 class Parameter(metaclass=_MarkedMeta):
     """A tensor that is a parameter of the module it is assigned to.
 
-    `Parameter(data, requires_grad=True)` returns a tensor that shares the memory of `data` and begins a new history; `isinstance(p, Parameter)` is true
-    for it. It is a `Tensor` itself, not a subclass, so that nothing about it is slower.
+    `Parameter(data, requires_grad=True)` returns a tensor that shares the memory of `data` and begins a new history; `isinstance(p,
+    Parameter)` is true for it. It is a `Tensor` itself, not a subclass, so that nothing about it is slower.
     """
 
     _mark = "_is_param"

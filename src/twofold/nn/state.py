@@ -38,9 +38,9 @@ def load_into(module: Any, state_dict: Mapping[str, Any], strict: bool, assign: 
     missing = [k for k in own if k not in given] + extra_missing
     unexpected = [k for k in given if k not in own] + extra_unexpected
     for key, (_, _, t) in own.items():
-        new = given.get(key)
-        if new is None:
+        if key not in given:
             continue
+        new = given[key]
         if not isinstance(new, Tensor):
             errors.append(f"{key} is {type(new).__name__}, not a tensor")
         elif new._type.shape != t._type.shape:

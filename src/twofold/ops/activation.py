@@ -1,5 +1,6 @@
 """Activation functions."""
 # ruff: noqa: F821  (names in rules are vocabulary names, see ops/record.py)
+# mypy: disable-error-code="name-defined,call-overload,no-redef"
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ from twofold.ir.dtypes import INTEGER
 from twofold.ir.types import TensorType
 from twofold.ops import special
 from twofold.ops.record import define, helper
-from twofold.ops.select import SMALL, select
+from twofold.ops.select import keep_where
 from twofold.ops.typing import check_dtype, elementwise
 from twofold.support.errors import ShapeError, ValueRangeError
 
@@ -31,7 +32,7 @@ def _number(value: Any, like: Any) -> Any:
     return int(value) if like.dtype.kind in "iu" else value
 
 
-# ---- piecewise linear ----------------------------------------------------------------------------------------------------------------------
+# ---- piecewise linear ------------------------------------------------------------------------------------------------------------
 
 
 def _threshold_backward(grad: Any, input: Any, threshold: Any) -> Any:
@@ -39,22 +40,21 @@ def _threshold_backward(grad: Any, input: Any, threshold: Any) -> Any:
 
 
 def _threshold_backward_fast(grad: Any, input: Any, threshold: Any) -> Any:
-    if getattr(input, "size", 1) < SMALL or grad.dtype != input.dtype:
-        return np.where(input <= threshold, 0, grad)
-    dead = input <= threshold
-    return select(np.logical_not(dead, dead), grad, 0)
+    return keep_where(~(input <= threshold), grad)
 
 
 define(
     "relu(Tensor input) -> Tensor",
-    type_rule=elementwise("relu", accepts="number"), promotion="default", reference=lambda input: np.maximum(input, 0), body="maximum(input, 0.0)",
+    type_rule=elementwise("relu", accepts="number"), promotion="default", reference=lambda input: np.maximum(input, 0),
+    body="maximum(input, 0.0)",
     inplace=True, onnx="Relu@14",
     gradient=(lambda g, result: threshold_backward(g, result, 0.0),),
     doc="max(x, 0); NaN stays NaN. Bool raises DTypeError. The gradient at 0 is 0.",
 )  # fmt: skip
 define(
     "threshold_backward(Tensor grad, Tensor input, Scalar threshold) -> Tensor",
-    type_rule=elementwise("threshold_backward", accepts="float"), promotion="default", reference=_threshold_backward, eager=_threshold_backward_fast,
+    type_rule=elementwise("threshold_backward", accepts="float"), promotion="default", reference=_threshold_backward,
+    eager=_threshold_backward_fast,
     body="where(input <= threshold, 0.0, grad)", node_name="ThresholdBackwardBackward0", method=False,
     gradient=(
         lambda g, input, threshold: threshold_backward(g, input, threshold),
@@ -83,14 +83,16 @@ def _leaky_fast(input: Any, negative_slope: float = 0.01) -> Any:
 
 define(
     "leaky_relu(Tensor input, Scalar negative_slope=0.01) -> Tensor",
-    type_rule=_only("leaky_relu", "float"), reference=_leaky, eager=_leaky_fast, body="where(input > 0.0, input, input * negative_slope)", inplace=True,
+    type_rule=_only("leaky_relu", "float"), reference=_leaky, eager=_leaky_fast, body="where(input > 0.0, input, input * negative_slope)",
+    inplace=True,
     onnx="LeakyRelu@16",
     gradient=(lambda g, input, negative_slope: where(input > 0.0, g, g * negative_slope),),
     doc="x where it is positive, negative_slope * x elsewhere.",
 )  # fmt: skip
 define(
     "prelu_kernel(Tensor input, Tensor weight) -> Tensor",
-    type_rule=elementwise("prelu", accepts="float"), promotion="default", reference=lambda input, weight: np.where(input > 0, input, weight * input),
+    type_rule=elementwise("prelu", accepts="float"), promotion="default", reference=lambda input,
+    weight: np.where(input > 0, input, weight * input),
     body="where(input > 0.0, input, weight * input)", method=False, onnx="PRelu@16",
     gradient=(lambda g, input, weight: where(input > 0.0, g, g * weight), lambda g, input: where(input > 0.0, 0.0, g * input)),
     doc="`leaky_relu` with a tensor of slopes that broadcasts; `prelu` brings the slopes of channels into that shape.",
@@ -118,7 +120,8 @@ define(
 )  # fmt: skip
 define(
     "hardsigmoid(Tensor input) -> Tensor",
-    type_rule=elementwise("hardsigmoid", accepts="float"), promotion="default", body="minimum(maximum(input + 3.0, 0.0), 6.0) / 6.0", inplace=True,
+    type_rule=elementwise("hardsigmoid", accepts="float"), promotion="default", body="minimum(maximum(input + 3.0, 0.0), 6.0) / 6.0",
+    inplace=True,
     onnx="HardSigmoid@6",
     gradient=(lambda g, input: where(logical_and(input > -3.0, input < 3.0), g * (1.0 / 6.0), 0.0),),
     doc="min(max(x + 3, 0), 6) / 6.",
@@ -145,7 +148,7 @@ define(
     doc="x - lambd above lambd, x + lambd below -lambd, 0 between.",
 )  # fmt: skip
 
-# ---- smooth --------------------------------------------------------------------------------------------------------------------------------
+# ---- smooth ----------------------------------------------------------------------------------------------------------------------
 
 
 @helper
@@ -225,7 +228,7 @@ define(
     doc="x * tanh(softplus(x)).",
 )  # fmt: skip
 
-# ---- GELU ----------------------------------------------------------------------------------------------------------------------------------
+# ---- GELU ------------------------------------------------------------------------------------------------------------------------
 
 
 def _gelu_type(input: TensorType, approximate: str) -> TensorType:
@@ -269,7 +272,7 @@ define(
     approximate: 'none', or 'tanh' for 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x**3))).""",
 )  # fmt: skip
 
-# ---- gated ---------------------------------------------------------------------------------------------------------------------------------
+# ---- gated -----------------------------------------------------------------------------------------------------------------------
 
 
 def _glu_type(input: TensorType, dim: int) -> TensorType:

@@ -286,8 +286,7 @@ def cross_entropy_parts(input: Any, target: Any, weight: Any, reduction: str, ig
     if reduction != "none":
         smooth = sum(smooth)
     if reduction == "mean":
-        ones = full(input.shape, -1.0, dtype=input.dtype)
-        smooth = smooth / nll_loss(ones, target, weight, "sum", ignore_index)
+        smooth = smooth / nll_loss(full_like(input, -1.0), target, weight, "sum", ignore_index)
     return nll * (1.0 - label_smoothing) + divide_by_count(smooth, (input.shape[dim],)) * label_smoothing
 
 

@@ -46,7 +46,7 @@ _test("isinf", "True where the element is an infinity; false for integers.", "Is
 _test("isfinite", "True where the element is neither NaN nor infinite.")
 _test("signbit", "True where the sign bit is set: negative numbers, -0.0 and negative NaN.")
 
-# ---- truth values ------------------------------------------------------------------------------------------------------------------------
+# ---- truth values ----------------------------------------------------------------------------------------------------------------
 
 
 def _logic(name: str, doc: str, onnx: str) -> None:
@@ -66,7 +66,7 @@ define(
     gradient=NOT_DIFFERENTIABLE, doc="True where the element is zero.",
 )  # fmt: skip
 
-# ---- bits --------------------------------------------------------------------------------------------------------------------------------
+# ---- bits ------------------------------------------------------------------------------------------------------------------------
 
 
 def _bits(name: str, function: Any, doc: str) -> None:
@@ -83,7 +83,8 @@ _bits("bitwise_or", np.bitwise_or, "Or")
 _bits("bitwise_xor", np.bitwise_xor, "Exclusive or")
 define(
     "bitwise_not(Tensor input) -> Tensor",
-    type_rule=elementwise("bitwise_not", accepts="integral"), promotion="default", reference=np.bitwise_not, inplace=True, onnx="BitwiseNot@18",
+    type_rule=elementwise("bitwise_not", accepts="integral"), promotion="default", reference=np.bitwise_not, inplace=True,
+    onnx="BitwiseNot@18",
     gradient=NOT_DIFFERENTIABLE, doc="Every bit inverted; of bools, the logical not. Floating-point dtypes raise DTypeError.",
 )  # fmt: skip
 
@@ -103,13 +104,13 @@ def _shift_type(name: str) -> Any:
 define(
     "bitwise_left_shift(Tensor input, Tensor other) -> Tensor",
     type_rule=_shift_type("bitwise_left_shift"), promotion="default", reference=np.left_shift, inplace=True, onnx="BitShift@11",
-    gradient=NOT_DIFFERENTIABLE, doc="Bits moved up by `other` places; 0 where `other` is negative or not below the number of bits.",
+    gradient=NOT_DIFFERENTIABLE, doc="Bits moved up by `other` places; 0 where `other` is negative or too large.",
 )  # fmt: skip
 define(
     "bitwise_right_shift(Tensor input, Tensor other) -> Tensor",
     type_rule=_shift_type("bitwise_right_shift"), promotion="default", reference=np.right_shift, inplace=True, onnx="BitShift@11",
     gradient=NOT_DIFFERENTIABLE,
-    doc="Bits moved down by `other` places, the sign kept; 0 (or -1 of negative numbers) where `other` is negative or not below the number of bits.",
+    doc="Bits moved down by `other` places, the sign kept; 0 (-1 of negative numbers) where `other` is negative or too large.",
 )  # fmt: skip
 
 
@@ -127,14 +128,16 @@ def isclose_arrays(input: Any, other: Any, rtol: float, atol: float, equal_nan: 
 
 def _isclose_type(input: Any, other: Any, rtol: float, atol: float, equal_nan: bool) -> TensorType:
     if type(input) is TensorType and type(other) is TensorType and input.dtype is not other.dtype:
-        raise DTypeError(f"isclose: the operands have different dtypes ({input.dtype.name} and {other.dtype.name}); convert one with .to(dtype)")
+        raise DTypeError(
+            f"isclose: the operands have different dtypes ({input.dtype.name} and {other.dtype.name}); convert one with .to(dtype)"
+        )
     if rtol < 0 or atol < 0:
         raise ValueRangeError(f"isclose: rtol and atol must not be negative, not {rtol} and {atol}")
-    return elementwise("isclose", result=bool_)(input, other)  # type: ignore[no-any-return]
+    return elementwise("isclose", result=bool_)(input, other)
 
 
 define(
     "isclose(Tensor input, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> Tensor",
     type_rule=_isclose_type, promotion="default", reference=isclose_arrays, gradient=NOT_DIFFERENTIABLE,
-    doc="True where |input - other| <= atol + rtol * |other|, or both are the same infinity (or NaN, with equal_nan). The dtypes must be equal.",
+    doc="True where |input - other| <= atol + rtol * |other|, or both are one infinity (or NaN, with equal_nan). The dtypes must be equal.",
 )  # fmt: skip

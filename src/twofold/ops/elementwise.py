@@ -1,9 +1,10 @@
 """Elementwise arithmetic and functions of one and two operands.
 
-Dtypes follow PyTorch: records with promotion "float" turn integers into the default floating-point dtype, those with "default" keep integers.
+Dtypes follow PyTorch: records with promotion "float" turn integers into the default floating-point dtype, "default" keeps them.
 Gradients at ties and edges are PyTorch's subgradients; step functions (`floor`, `sign`, …) have the gradient zero, not none.
 """
 # ruff: noqa: F821  (names in rules are vocabulary names, see ops/record.py)
+# mypy: disable-error-code="name-defined,call-overload,no-redef"
 
 from __future__ import annotations
 
@@ -16,8 +17,8 @@ from twofold.ir import dtypes
 from twofold.ir.dtypes import dtype_of_scalar
 from twofold.ir.op import NOT_DIFFERENTIABLE
 from twofold.ir.types import TensorType, common_device, tensor_type
-from twofold.ops.select import select
 from twofold.ops.record import define, helper
+from twofold.ops.select import select
 from twofold.ops.typing import broadcast_shapes, compute_dtype, elementwise, operand_shapes, same
 from twofold.support.errors import DTypeError, ValueRangeError
 
@@ -38,8 +39,10 @@ def _sub_type(name: str) -> Any:
     def checked(*operands: Any, **attributes: Any) -> TensorType:
         for t in operands:
             if (t.dtype if type(t) is TensorType else dtype_of_scalar(t.kind)) is dtypes.bool_:
-                raise DTypeError(f"{name}: a bool operand cannot be subtracted; use ^ or logical_xor for a difference of masks, ~ to invert one")
-        return rule(*operands, **attributes)  # type: ignore[no-any-return]
+                raise DTypeError(
+                    f"{name}: a bool operand cannot be subtracted; use ^ or logical_xor for a difference of masks, ~ to invert one"
+                )
+        return rule(*operands, **attributes)
 
     return checked
 
@@ -75,7 +78,7 @@ define(
     doc="Elementwise true division; integers are divided in the default floating-point dtype.",
 )  # fmt: skip
 
-# ---- integer-like division ---------------------------------------------------------------------------------------------------------
+# ---- integer-like division -------------------------------------------------------------------------------------------------------
 
 
 def check_divisor(name: str, divisor: Any) -> None:
@@ -115,12 +118,13 @@ def _div_mode(input: Any, other: Any, rounding_mode: str) -> Any:
 def _div_mode_type(input: Any, other: Any, rounding_mode: str) -> TensorType:
     if rounding_mode not in ("floor", "trunc"):
         raise ValueRangeError(f"div: rounding_mode must be None, 'trunc' or 'floor', not {rounding_mode!r}")
-    return elementwise("div", accepts="number")(input, other)  # type: ignore[no-any-return]
+    return elementwise("div", accepts="number")(input, other)
 
 
 define(
     "floor_divide(Tensor input, Tensor other) -> Tensor",
-    type_rule=elementwise("floor_divide", accepts="number"), promotion="default", reference=_floor_divide, body="input // other", inplace=True,
+    type_rule=elementwise("floor_divide", accepts="number"), promotion="default", reference=_floor_divide, body="input // other",
+    inplace=True,
     gradient=(
         lambda input_shape, input_dtype, input_device: no_slope(input_shape, input_dtype, input_device),
         lambda other_shape, other_dtype, other_device: no_slope(other_shape, other_dtype, other_device),
@@ -129,7 +133,8 @@ define(
 )  # fmt: skip
 define(
     "div_mode(Tensor input, Tensor other, *, str rounding_mode) -> Tensor",
-    type_rule=_div_mode_type, promotion="default", reference=_div_mode, inplace=True, node_name="DivBackward2", method=False, function=False,
+    type_rule=_div_mode_type, promotion="default", reference=_div_mode, inplace=True, node_name="DivBackward2", method=False,
+    function=False,
     gradient=(
         lambda input_shape, input_dtype, input_device: no_slope(input_shape, input_dtype, input_device),
         lambda other_shape, other_dtype, other_device: no_slope(other_shape, other_dtype, other_device),
@@ -145,20 +150,21 @@ define(
 )  # fmt: skip
 define(
     "fmod(Tensor input, Tensor other) -> Tensor",
-    type_rule=elementwise("fmod", accepts="number"), promotion="default", reference=_fmod, body="fmod(input, other)", inplace=True, onnx="Mod@13",
+    type_rule=elementwise("fmod", accepts="number"), promotion="default", reference=_fmod, body="fmod(input, other)", inplace=True,
+    onnx="Mod@13",
     node_name="FmodBackward1",
     gradient=(lambda g: g, lambda g, input, other: -g * div_mode(input, other, rounding_mode="trunc")),
     doc="The remainder of division rounded towards zero: it has the sign of `input`. An integer division by zero raises ValueRangeError.",
 )  # fmt: skip
 
-# ---- powers --------------------------------------------------------------------------------------------------------------------------
+# ---- powers ----------------------------------------------------------------------------------------------------------------------
 
 
 def _pow_type(input: Any, other: Any) -> TensorType:
     out = elementwise("pow")(input, other)
     if out.dtype is dtypes.bool_ and type(other) is TensorType:
         raise DTypeError("pow takes number (not bool) tensors, not bool; convert with .to(dtype)")
-    return out  # type: ignore[no-any-return]
+    return out
 
 
 def _pow(input: Any, other: Any) -> Any:
@@ -171,7 +177,9 @@ def _pow(input: Any, other: Any) -> Any:
     if exponent.dtype.kind == "u" or not (exponent < 0).any():
         return np.power(input, other)
     if exponent.ndim == 0 and exponent.flags.writeable is False:  # a Python number; see ir.run
-        raise ValueRangeError(f"pow: integers to the negative power {int(exponent)} are not integers; convert the tensor to a floating-point dtype")
+        raise ValueRangeError(
+            f"pow: integers to the negative power {int(exponent)} are not integers; convert the tensor to a floating-point dtype"
+        )
     positive = np.power(input, np.maximum(exponent, 0))
     odd = np.where(exponent % 2 == 0, 1, -1)
     return np.where(exponent >= 0, positive, np.where(input == 1, 1, np.where(input == -1, odd, 0))).astype(dtype)
@@ -201,7 +209,9 @@ define(
     "pow(Tensor input, Tensor other) -> Tensor",
     type_rule=_pow_type, promotion="default", reference=_pow, body="input ** other", inplace=True, onnx="Pow@15",
     gradient=(
-        lambda g, input, other, input_shape, input_dtype, input_device: pow_grad_input(g, input, other, (input_shape, input_dtype, input_device)),
+        lambda g, input, other, input_shape, input_dtype, input_device: pow_grad_input(
+            g, input, other, (input_shape, input_dtype, input_device)
+        ),
         lambda g, input, other, result: pow_grad_other(g, input, other, result),
     ),
     doc="""`input` to the power `other`.
@@ -210,7 +220,7 @@ define(
     The node is PyTorch's for a number as exponent, `PowBackward0`, in every case.""",
 )  # fmt: skip
 
-# ---- extremes --------------------------------------------------------------------------------------------------------------------------
+# ---- extremes --------------------------------------------------------------------------------------------------------------------
 
 define(
     "maximum(Tensor input, Tensor other) -> Tensor",
@@ -253,7 +263,7 @@ define(
 def _clamp_type(input: Any, min: Any, max: Any) -> TensorType:
     if min is None and max is None:
         raise ValueRangeError("clamp: at least one of min and max must be given")
-    return elementwise("clamp")(input, min, max)  # type: ignore[no-any-return]
+    return elementwise("clamp")(input, min, max)
 
 
 def _clamp(input: Any, min: Any = None, max: Any = None) -> Any:
@@ -298,7 +308,7 @@ define(
     Raises ValueRangeError without any limit. The node is PyTorch's for numbers as limits, `ClampBackward1`, in every case.""",
 )  # fmt: skip
 
-# ---- other functions of two operands -----------------------------------------------------------------------------------------------------
+# ---- other functions of two operands ---------------------------------------------------------------------------------------------
 
 
 @helper
@@ -353,6 +363,8 @@ define(
     decomposition=lambda input, other: maximum(input, other) + log1p(exp(-abs(input - other))),
     doc="log(exp(input) + exp(other)) without overflow.",
 )  # fmt: skip
+
+
 def _xlogy(input: Any, other: Any) -> Any:
     return np.where((input == 0.0) & ~np.isnan(other), 0.0, input * np.log(other))
 
@@ -377,7 +389,7 @@ define(
     doc="input * log(other), and 0 where input is 0 (unless other is NaN).",
 )  # fmt: skip
 
-# ---- choice ------------------------------------------------------------------------------------------------------------------------------
+# ---- choice ----------------------------------------------------------------------------------------------------------------------
 
 
 def _where_type(condition: Any, input: Any, other: Any) -> TensorType:
@@ -437,7 +449,8 @@ define(
 )  # fmt: skip
 define(
     "masked_fill_tensor(Tensor input, Tensor mask, Tensor value) -> Tensor",
-    type_rule=_masked_fill_type, reference=_masked_fill, inplace=True, any_dtype=True, node_name="MaskedFillBackward1", method=False, function=False,
+    type_rule=_masked_fill_type, reference=_masked_fill, inplace=True, any_dtype=True, node_name="MaskedFillBackward1", method=False,
+    function=False,
     gradient=(
         lambda g, mask, input_shape: shrink(masked_fill(g, mask, 0.0), input_shape),
         NOT_DIFFERENTIABLE,

@@ -212,7 +212,7 @@ def put_gradient(g: Any, indices: Any, values_shape: Any, dims: Any, accumulate:
 
 define(
     "index_put(Tensor input, Tensor[] indices, Tensor values, int[] dims, bool accumulate=False) -> Tensor",
-    type_rule=_index_put_type, reference=_index_put, cost="scatter", inplace=True, method=False, function=False, onnx="ScatterND@18",
+    type_rule=_index_put_type, reference=_index_put, cost="scatter", method=False, function=False, onnx="ScatterND@18",
     gradient=(
         lambda g, indices, values_shape, dims, accumulate: put_gradient(g, indices, values_shape, dims, accumulate),
         NOT_DIFFERENTIABLE,
@@ -224,7 +224,7 @@ define(
 # ---- gather and scatter ----------------------------------------------------------------------------------------------------------
 
 
-def _gather_type(input: TensorType, dim: int, index: TensorType) -> TensorType:
+def _gather_type(input: TensorType, index: TensorType, dim: int) -> TensorType:
     check_index_dtype("gather", index.dtype)
     common_device((input, index), "gather")
     if index.ndim != input.ndim:
@@ -306,7 +306,7 @@ def gathered(g: Any, dim: Any, index: Any, shape: Any) -> Any:
     """The gradient of a source that was scattered; parts of it that the index does not reach get none."""
     r = gather(g, dim, index)
     rest = [n for d in reversed(range(len(shape))) for n in (0, shape[d] - r.shape[d])]
-    return constant_pad_nd(r, tuple(rest), 0) if any(rest) else r
+    return r if tuple(r.shape) == tuple(shape) else constant_pad_nd(r, tuple(rest), 0)
 
 
 define(
@@ -324,7 +324,7 @@ define(
 define(
     "scatter_value(Tensor input, Dim dim, Tensor index, Scalar value) -> Tensor",
     type_rule=lambda input, index, dim, value: _scatter_type("scatter")(input, index, dim=dim),
-    reference=lambda input, index, dim, value: _scatter("scatter", input, dim, index, value), any_dtype=True, cost="scatter", inplace=True,
+    reference=lambda input, index, dim, value: _scatter("scatter", input, dim, index, value), any_dtype=True, cost="scatter",
     gradient=(lambda g, dim, index: scatter_value(g, dim, index, 0), NOT_DIFFERENTIABLE),
     node_name="ScatterBackward1", method=False, function=False, onnx="ScatterElements@18",
     doc="`scatter` of one number.",
@@ -378,7 +378,7 @@ define(
 def _slices_type(name: str, input: TensorType, index: TensorType, source: TensorType, dim: int) -> TensorType:
     n = _vector(name, input, dim, index)
     wanted = _resized(input.shape, dim, n)
-    if source.shape != wanted and not (source.ndim == 0 and n == 1 and input.ndim <= 1):
+    if source.shape != wanted:
         raise ShapeError(f"{name}: the source must have shape {wanted}, not {source.shape}, for an index of {n} in dimension {dim} of {input.shape}")
     if source.dtype is not input.dtype:
         raise DTypeError(f"{name}: a source of {source.dtype.name} for a tensor of {input.dtype.name}; convert it with .to(dtype)")

@@ -242,8 +242,9 @@ define(
         NOT_DIFFERENTIABLE,
         NOT_DIFFERENTIABLE,
     ),
-    doc="""The gradient of max_pool's input: each window's gradient at the place of its maximum. Linear in `grad`; its derivative in the input is zero
-wherever it exists.""",
+    doc="""The gradient of max_pool's input: each window's gradient at the place of its maximum.
+
+Linear in `grad`; its derivative in the input is zero wherever it exists.""",
 )  # fmt: skip
 define(
     "max_pool_gather(Tensor source, Tensor input, int[] kernel_size, int[] stride, int[] padding, int[] dilation, Shape size) -> Tensor",

@@ -39,8 +39,7 @@ def _parts(state: Array) -> tuple[int, int]:
 
 
 def _float_type(name: str, state: Any, size: Shape, dtype: DType | None) -> TensorType:
-    _state(name, state)
-    result = sized(name, size, dtype, None)
+    result = sized(name, size, dtype, _state(name, state).device)
     if not result.dtype.is_floating_point:
         raise DTypeError(f"{name} draws floating-point numbers, not {result.dtype.name}")
     return result
@@ -132,10 +131,10 @@ define(
 
 
 def _randint_type(state: Any, low: int, high: int, size: Shape, dtype: DType | None) -> TensorType:
-    _state("randint", state)
+    device = _state("randint", state).device
     if type(low) is int and type(high) is int and high <= low:
         raise ValueRangeError(f"randint: expects low < high, got low={low} and high={high}")
-    result = sized("randint", size, dtype or dtypes.int64, None)
+    result = sized("randint", size, dtype or dtypes.int64, device)
     if result.dtype.is_floating_point or result.dtype is dtypes.bool_:
         raise DTypeError(f"randint draws integers, not {result.dtype.name}")
     return result
@@ -150,10 +149,10 @@ define(
 
 
 def _randperm_type(state: Any, n: int, dtype: DType | None) -> TensorType:
-    _state("randperm", state)
+    device = _state("randperm", state).device
     if type(n) is int and n < 0:
         raise ValueRangeError(f"randperm: n must not be negative, got {n}")
-    return tensor_type(dtype or dtypes.int64, (n,))
+    return tensor_type(dtype or dtypes.int64, (n,), device)
 
 
 define(
@@ -184,9 +183,8 @@ Raises ValueRangeError for a probability outside [0, 1].""",
 
 
 def _bernoulli_p_type(state: Any, p: float, size: Shape, dtype: DType | None) -> TensorType:
-    _state("bernoulli_p", state)
     check_probability("bernoulli", p)
-    return sized("bernoulli_p", size, dtype, None)
+    return sized("bernoulli_p", size, dtype, _state("bernoulli_p", state).device)
 
 
 def check_probability(name: str, p: float) -> None:
@@ -242,8 +240,10 @@ define(
     "multinomial(Tensor input, Tensor state, int num_samples, bool replacement=False) -> Tensor",
     type_rule=_multinomial_type, gradient=NOT_DIFFERENTIABLE, cost="random", method=False,
     reference=lambda input, state, num_samples, replacement=False: _multinomial(input, state, num_samples, replacement),
-    doc="""Indices drawn in proportion to the weights of each row, int64. With replacement by the inverse of the cumulative sum (two words a sample),
-without by the order of exponential arrival times (two words a weight). Raises ValueRangeError for weights that are no distribution.""",
+    doc="""Indices drawn in proportion to the weights of each row, int64.
+
+With replacement by the inverse of the cumulative sum (two words a sample), without by the order of exponential arrival times (two words a weight).
+Raises ValueRangeError for weights that are no distribution.""",
 )  # fmt: skip
 
 

@@ -38,7 +38,7 @@ def helper(function: Any) -> Any:
 
 def reference_of_body(names: tuple[str, ...], body: str) -> Callable[..., Any]:
     """The NumPy function of an elementwise body."""
-    namespace = dict(SCALAR_FUNCTIONS)
+    namespace = {**SCALAR_FUNCTIONS, "__name__": None}  # see tensors.quiet
     exec(compile(f"def reference({', '.join(names)}):\n    return {body}", "<twofold body>", "exec"), namespace)  # our own text
     return namespace["reference"]  # type: ignore[no-any-return]
 

@@ -1,5 +1,4 @@
 """Sums with a factor: `add` and `sub` with `alpha`, `addcmul`, `addcdiv`, `lerp`."""
-# ruff: noqa: F821  (names in rules are vocabulary names, see ops/record.py)
 
 from __future__ import annotations
 
@@ -49,7 +48,7 @@ def _lerp_type(input: Any, end: Any, weight: Any) -> TensorType:
     for argument, t in (("end", end), ("weight", weight)):
         if type(t) is TensorType and t.dtype is not input.dtype:
             raise DTypeError(f"lerp: {argument} has dtype {t.dtype.name}, input {input.dtype.name}; they must be equal")
-    return elementwise("lerp", accepts="float")(input, end, weight)  # type: ignore[no-any-return]
+    return elementwise("lerp", accepts="float")(input, end, weight)
 
 
 define(
@@ -91,5 +90,5 @@ define(
     body="where(abs(weight) < 0.5, input + weight * (end - input), end - (end - input) * (1.0 - weight))",
     reference=lambda input, end, weight: np.where(abs(weight) < 0.5, input + weight * (end - input), end - (end - input) * (1.0 - weight)),
     gradient=(lambda g, weight: g * (1.0 - weight), lambda g, weight: g * weight, lambda g, input, end: g * (end - input)),
-    doc="input + weight * (end - input), exact at both ends. All tensors have one dtype. The node is that of a number as weight, `LerpBackward0`.",
+    doc="input + weight * (end - input), exact at both ends; all of one dtype. The node is that of a number as weight, `LerpBackward0`.",
 )  # fmt: skip

@@ -81,12 +81,16 @@ def cast_to(input: Any, dtype: Any) -> Any:
 
 @helper
 def softmax_parts(input: Any, dim: int) -> Any:
+    if input.shape and input.shape[dim] == 0:
+        return clone(input)
     e = exp(input - amax(input, (dim,), True))
     return e / sum(e, (dim,), True)
 
 
 @helper
 def log_softmax_parts(input: Any, dim: int) -> Any:
+    if input.shape and input.shape[dim] == 0:
+        return clone(input)
     shifted = input - amax(input, (dim,), True)
     return shifted - log(sum(exp(shifted), (dim,), True))
 

@@ -4,6 +4,7 @@ Functions of real analysis turn integers into the default floating-point dtype; 
 Step functions have the gradient zero, not none.
 """
 # ruff: noqa: F821  (names in rules are vocabulary names, see ops/record.py)
+# mypy: disable-error-code="name-defined,call-overload,no-redef"
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ from twofold.ir.types import TensorType
 from twofold.ops.record import define, helper
 from twofold.ops.typing import check_dtype, elementwise
 
-# ---- sign and rounding -------------------------------------------------------------------------------------------------------------------
+# ---- sign and rounding -----------------------------------------------------------------------------------------------------------
 
 
 def _sign(input: Any) -> Any:
@@ -48,7 +49,8 @@ def _round_type(input: TensorType, decimals: int) -> TensorType:
 def _define_step(name: str, function: Any, doc: str, onnx: str = "") -> None:
     define(
         f"{name}(Tensor input) -> Tensor",
-        type_rule=elementwise(name, accepts="number"), promotion="default", reference=_step(name, function), body=f"{name}(input)", inplace=True, onnx=onnx,
+        type_rule=elementwise(name, accepts="number"), promotion="default", reference=_step(name, function), body=f"{name}(input)",
+        inplace=True, onnx=onnx,
         gradient=(lambda input_shape, input_dtype, input_device: no_slope(input_shape, input_dtype, input_device),),
         doc=doc,
     )  # fmt: skip
@@ -68,13 +70,15 @@ define(
 )  # fmt: skip
 define(
     "sign(Tensor input) -> Tensor",
-    type_rule=elementwise("sign"), promotion="default", reference=_sign, body="where(isnan(input), 0.0, sign(input))", inplace=True, onnx="Sign@13",
+    type_rule=elementwise("sign"), promotion="default", reference=_sign, body="where(isnan(input), 0.0, sign(input))", inplace=True,
+    onnx="Sign@13",
     gradient=(lambda input_shape, input_dtype, input_device: no_slope(input_shape, input_dtype, input_device),),
     doc="-1, 0 or 1; 0 for NaN.",
 )  # fmt: skip
 define(
     "sgn(Tensor input) -> Tensor",
-    type_rule=elementwise("sgn"), promotion="default", reference=_sign, body="where(isnan(input), 0.0, sign(input))", inplace=True, onnx="Sign@13",
+    type_rule=elementwise("sgn"), promotion="default", reference=_sign, body="where(isnan(input), 0.0, sign(input))", inplace=True,
+    onnx="Sign@13",
     gradient=(lambda input_shape, input_dtype, input_device: no_slope(input_shape, input_dtype, input_device),),
     doc="For real numbers the same as `sign`.",
 )  # fmt: skip
@@ -94,7 +98,7 @@ define(
     doc="The fraction of the element, with its sign.",
 )  # fmt: skip
 
-# ---- functions that turn integers to floats ------------------------------------------------------------------------------------------------
+# ---- functions that turn integers to floats --------------------------------------------------------------------------------------
 
 
 def _float(name: str, body: str, rule: Any, doc: str, onnx: str = "", **fields: Any) -> None:
@@ -126,13 +130,23 @@ _float("cosh", "cosh(input)", lambda g, input: g * sinh(input), "The hyperbolic 
 _float("tanh", "tanh(input)", lambda g, result: g * (1.0 - result * result), "The hyperbolic tangent.", "Tanh@13")
 _float("asinh", "asinh(input)", lambda g, input: g * rsqrt(input * input + 1.0), "The inverse hyperbolic sine.", "Asinh@9")
 _float("acosh", "acosh(input)", lambda g, input: g * rsqrt(input * input - 1.0), "The inverse hyperbolic cosine; NaN below 1.", "Acosh@9")
-_float("atanh", "atanh(input)", lambda g, input: g / (1.0 - input * input), "The inverse hyperbolic tangent; NaN outside [-1, 1].", "Atanh@9")
 _float(
-    "erf", "erf(input)", lambda g, input: g * (exp(-(input * input)) * 1.1283791670955126), 
+    "atanh", "atanh(input)", lambda g, input: g / (1.0 - input * input), "The inverse hyperbolic tangent; NaN outside [-1, 1].", "Atanh@9"
+)
+_float(
+    "erf", "erf(input)", lambda g, input: g * (exp(-(input * input)) * 1.1283791670955126),
     "The error function, 2/sqrt(pi) times the integral of exp(-t*t) from 0 to x.", "Erf@13",
 )  # fmt: skip
-_float("erfc", "erfc(input)", lambda g, input: g * (exp(-(input * input)) * -1.1283791670955126), "1 - erf(x), accurate where erf is near 1.")
-_float("sigmoid", "1.0 / (1.0 + exp(-input))", lambda g, result: g * (result * (1.0 - result)), "The logistic function 1 / (1 + exp(-x)).", "Sigmoid@13")
+_float(
+    "erfc", "erfc(input)", lambda g, input: g * (exp(-(input * input)) * -1.1283791670955126), "1 - erf(x), accurate where erf is near 1."
+)
+_float(
+    "sigmoid",
+    "1.0 / (1.0 + exp(-input))",
+    lambda g, result: g * (result * (1.0 - result)),
+    "The logistic function 1 / (1 + exp(-x)).",
+    "Sigmoid@13",
+)
 _float("deg2rad", "input * 0.017453292519943295", lambda g: g * 0.017453292519943295, "Degrees to radians.", node_name="Deg2RadBackward0")
 _float("rad2deg", "input * 57.29577951308232", lambda g: g * 57.29577951308232, "Radians to degrees.", node_name="Rad2DegBackward0")
 

@@ -126,9 +126,9 @@ def _view(input: Any, size: tuple[int, ...]) -> Any:
 
 define(
     "view(Tensor(a) input, Shape size) -> Tensor(a)",
-    type_rule=_view_type, reference=_view, any_dtype=True, cost="view", onnx="Reshape@14",
+    type_rule=_view_type, reference=lambda input, size: np.reshape(input, size), eager=_view, any_dtype=True, cost="view", onnx="Reshape@14",
     gradient=(lambda g, input_shape: reshape(g, input_shape),),
-    doc="The same elements under another shape, sharing memory; raises where strides do not allow it.",
+    doc="The same elements under another shape, sharing memory; raises where strides do not allow it. (In a graph, which knows no strides, it always exists.)",
 )  # fmt: skip
 define(
     "reshape_copy(Tensor input, Shape size) -> Tensor",
@@ -235,7 +235,8 @@ def apply_step(array: Any, step: tuple[str, tuple[tuple[str, Any], ...]]) -> Any
     name, pairs = step
     attributes = dict(pairs)
     which = attributes.pop("", None)
-    result = get_op(name).reference(array, **attributes) if which is None else part(name, array, which, **attributes)
+    op = get_op(name)
+    result = (op.eager or op.reference)(array, **attributes) if which is None else part(name, array, which, **attributes)
     if type(result) is np.ndarray and not result.flags.writeable and array.flags.writeable:
         result.flags.writeable = True  # broadcast_to's read-only flag; overlapping writes are refused by our own rule
     return result

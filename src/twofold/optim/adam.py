@@ -11,7 +11,16 @@ import numpy as np
 from twofold.ir.dtypes import float64
 from twofold.ir.mode import grad_mode
 from twofold.optim.optimizer import (
-    Optimizer, assign, check_range, counter, number, refuse, run_closure, step_site, widened, zeros_like,
+    Optimizer,
+    assign,
+    check_range,
+    counter,
+    number,
+    refuse,
+    run_closure,
+    step_site,
+    widened,
+    zeros_like,
 )  # fmt: skip
 from twofold.optim.sgd import with_decay
 from twofold.support.errors import ArgumentError
@@ -29,12 +38,12 @@ def adam_update(
 
 
 def amsgrad_update(
-    p: Any, g: Any, m: Any, v: Any, top: Any, s: Any, r: Any, lr: float, betas: tuple[float, float], eps: float, decay: float, decoupled: bool,
-    maximize: bool, count: float,
+    p: Any, g: Any, m: Any, v: Any, top: Any, s: Any, r: Any, lr: float, betas: tuple[float, float], eps: float, decay: float,
+    decoupled: bool, maximize: bool, count: float,
 ) -> None:  # fmt: skip
     """One step that divides by the largest second moment so far."""
     second_moment(p, g, m, v, s, r, lr, betas, decay, decoupled, maximize)
-    np.maximum(top, v, top)
+    np.maximum(top, v, out=top)
     move(p, m, top, s, lr, betas, eps, count)
 
 
@@ -71,8 +80,8 @@ def move(p: Any, m: Any, v: Any, s: Any, lr: float, betas: tuple[float, float], 
 class Adam(Optimizer):
     """Adam (D. P. Kingma, J. Ba, arXiv:1412.6980).
 
-    g = gradient + weight_decay p;  m = b1 m + (1 - b1) g;  v = b2 v + (1 - b2) g²;  p -= lr (m / (1 - b1^t)) / (sqrt(v / (1 - b2^t)) + eps).
-    decoupled_weight_decay: p is scaled by 1 - lr weight_decay instead (AdamW).  amsgrad: the largest v so far takes the place of v
+    g = gradient + weight_decay p;  m = b1 m + (1 - b1) g;  v = b2 v + (1 - b2) g²;  p -= lr (m / (1 - b1^t)) / (sqrt(v / (1 - b2^t)) +
+    eps). decoupled_weight_decay: p is scaled by 1 - lr weight_decay instead (AdamW).  amsgrad: the largest v so far takes the place of v
     (arXiv:1904.09237).  maximize: ascend instead.  `foreach`, `fused` and `capturable` have no effect.
     The state is "step", "exp_avg", "exp_avg_sq" and, with amsgrad, "max_exp_avg_sq".
     """
@@ -102,8 +111,9 @@ class Adam(Optimizer):
         check_range("weight_decay", weight_decay)
         refuse(differentiable)
         defaults = {
-            "lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "amsgrad": amsgrad, "maximize": maximize, "foreach": foreach,
-            "capturable": capturable, "differentiable": differentiable, "fused": fused, "decoupled_weight_decay": decoupled_weight_decay,
+            "lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "amsgrad": amsgrad, "maximize": maximize,
+            "foreach": foreach, "capturable": capturable, "differentiable": differentiable, "fused": fused,
+            "decoupled_weight_decay": decoupled_weight_decay,
         }  # fmt: skip
         super().__init__(params, defaults)
 

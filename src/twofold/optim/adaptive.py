@@ -9,7 +9,16 @@ import numpy as np
 
 from twofold.ir.mode import grad_mode
 from twofold.optim.optimizer import (
-    Optimizer, assign, check_range, counter, number, refuse, run_closure, step_site, widened, zeros_like,
+    Optimizer,
+    assign,
+    check_range,
+    counter,
+    number,
+    refuse,
+    run_closure,
+    step_site,
+    widened,
+    zeros_like,
 )  # fmt: skip
 from twofold.optim.sgd import with_decay
 from twofold.tensors.core import memory
@@ -48,8 +57,8 @@ def rmsprop_update(p: Any, g: Any, v: Any, *rest: Any) -> None:
 class RMSprop(Optimizer):
     """RMSprop (T. Tieleman, G. Hinton, lecture 6.5 of "Neural networks for machine learning", 2012).
 
-    g = gradient + weight_decay p;  v = alpha v + (1 - alpha) g²;  d = g / (sqrt(v) + eps), with `centered` the mean gradient's square taken from v
-    (A. Graves, arXiv:1308.0850);  b = momentum b + d;  p -= lr b.
+    g = gradient + weight_decay p;  v = alpha v + (1 - alpha) g²;  d = g / (sqrt(v) + eps), with `centered` the mean gradient's square
+    taken from v (A. Graves, arXiv:1308.0850);  b = momentum b + d;  p -= lr b.
     The state is "step", "square_avg" and, where used, "grad_avg" and "momentum_buffer".  `foreach` and `capturable` have no effect.
     """
 
@@ -146,8 +155,8 @@ def adagrad_update(p: Any, g: Any, total: Any, s: Any, r: Any, rate: float, eps:
 class Adagrad(Optimizer):
     """Adagrad (J. Duchi, E. Hazan, Y. Singer, "Adaptive subgradient methods", 2011).
 
-    g = gradient + weight_decay p;  s = s + g²;  p -= lr / (1 + (t - 1) lr_decay) g / (sqrt(s) + eps).  The state, made at once, is "step" and "sum",
-    which begins as `initial_accumulator_value`.  `foreach` and `fused` have no effect.
+    g = gradient + weight_decay p;  s = s + g²;  p -= lr / (1 + (t - 1) lr_decay) g / (sqrt(s) + eps).  The state, made at once, is "step"
+    and "sum", which begins as `initial_accumulator_value`.  `foreach` and `fused` have no effect.
     """
 
     def __init__(
@@ -171,8 +180,9 @@ class Adagrad(Optimizer):
         check_range("eps", eps)
         refuse(differentiable)
         defaults = {
-            "lr": lr, "lr_decay": lr_decay, "eps": eps, "weight_decay": weight_decay, "initial_accumulator_value": initial_accumulator_value,
-            "foreach": foreach, "maximize": maximize, "differentiable": differentiable, "fused": fused,
+            "lr": lr, "lr_decay": lr_decay, "eps": eps, "weight_decay": weight_decay,
+            "initial_accumulator_value": initial_accumulator_value, "foreach": foreach,
+            "maximize": maximize, "differentiable": differentiable, "fused": fused,
         }  # fmt: skip
         super().__init__(params, defaults)
         for group in self.param_groups:

@@ -1,7 +1,7 @@
 """The base of all optimisers: parameter groups, state, hooks, state dicts; and how an update is run on arrays.
 
-Updates work on the parameters' memory in place, in pieces that stay in the cache, without tensors in between. While a graph is recorded, or where
-gradients are symbols, the same formulas are written with tensors instead, so that a training step can become a graph.
+Updates work on the parameters' memory in place, in pieces that stay in the cache, without tensors in between. While a graph is recorded,
+or where gradients are symbols, the same formulas are written with tensors instead, so that a training step can become a graph.
 """
 
 from __future__ import annotations
@@ -109,11 +109,11 @@ def _hooked(step: Callable[..., Any]) -> Callable[..., Any]:
 class Optimizer:
     """Base of all optimisers.
 
-    params: parameters; or dicts, each a group with hyperparameters of its own; or (name, parameter) pairs.  defaults: hyperparameters of groups
-    that do not give them.
+    params: parameters; or dicts, each a group with hyperparameters of its own; or (name, parameter) pairs.  defaults: hyperparameters of
+    groups that do not give them.
 
-    `param_groups` is a list of dicts with "params" and the hyperparameters, which may be changed between steps; `state` maps a parameter to a dict.
-    A subclass defines `step`.
+    `param_groups` is a list of dicts with "params" and the hyperparameters, which may be changed between steps; `state` maps a parameter
+    to a dict. A subclass defines `step`.
     """
 
     state: defaultdict[Any, dict[str, Any]]
@@ -163,7 +163,8 @@ class Optimizer:
     # ---- groups ----------------------------------------------------------------------------------------------------------------------
 
     def add_param_group(self, param_group: dict[str, Any]) -> None:
-        """Add a group: a dict with "params" and hyperparameters that differ from the defaults. Nothing is added where something is wrong."""
+        """Add a group: a dict with "params" and hyperparameters that differ from the defaults. Nothing is added where something is
+        wrong."""
         if not isinstance(param_group, dict):
             raise ArgumentError(f"a parameter group must be a dict, not {type(param_group).__name__}")
         given = param_group.get("params")
@@ -212,7 +213,8 @@ class Optimizer:
                     g.detach_().zero_()
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        """Update all parameters that have gradients. `closure` computes the loss again (with gradients on) and returns it; so does `step`."""
+        """Update all parameters that have gradients. `closure` computes the loss again (with gradients on) and returns it; so does
+        `step`."""
         raise UnsupportedError(f"{type(self).__name__} defines no step()")
 
     # ---- hooks -----------------------------------------------------------------------------------------------------------------------
@@ -252,7 +254,9 @@ class Optimizer:
             raise StateDictError(f"the state dict has {len(saved)} parameter groups, the optimiser {len(self.param_groups)}")
         for i, (mine, theirs) in enumerate(zip(self.param_groups, saved, strict=True)):
             if len(mine["params"]) != len(theirs["params"]):
-                raise StateDictError(f"group {i} of the state dict has {len(theirs['params'])} parameters, the optimiser's {len(mine['params'])}")
+                raise StateDictError(
+                    f"group {i} of the state dict has {len(theirs['params'])} parameters, the optimiser's {len(mine['params'])}"
+                )
         by_number = dict(
             zip(
                 itertools.chain.from_iterable(g["params"] for g in saved),
@@ -276,7 +280,11 @@ class Optimizer:
 
     def ready(self, group: dict[str, Any]) -> list[tuple[Any, Any]]:
         """The group's parameters that have gradients, with them."""
-        return [(p, g) for p in group["params"] if (g := gradient_of(p)) is not None]
+        found = [(p, g) for p in group["params"] if (g := gradient_of(p)) is not None]
+        for p, g in found:
+            if g._type is not p._type:
+                check_grad(p, g)
+        return found
 
     def must_record(self) -> bool:
         """True if the step must be written with tensors: a graph is recorded, or a gradient or hyperparameter is a symbol."""

@@ -27,7 +27,18 @@ def with_decay(p: Any, g: Any, s: Any, decay: float, maximize: bool) -> Any:
 
 
 def momentum_update(
-    p: Any, g: Any, b: Any, s: Any, r: Any, lr: float, decay: float, maximize: bool, momentum: float, dampening: float, nesterov: bool, first: bool
+    p: Any,
+    g: Any,
+    b: Any,
+    s: Any,
+    r: Any,
+    lr: float,
+    decay: float,
+    maximize: bool,
+    momentum: float,
+    dampening: float,
+    nesterov: bool,
+    first: bool,
 ) -> None:
     """b = momentum b + (1 - dampening) g (at first b = g); p -= lr (b, or with nesterov g + momentum b)."""
     g = with_decay(p, g, s, decay, maximize)
@@ -45,9 +56,9 @@ def momentum_update(
 class SGD(Optimizer):
     """Stochastic gradient descent with momentum.
 
-    g = gradient + weight_decay p;  b = momentum b + (1 - dampening) g (the first b is g);  p = p - lr b, with `nesterov` p - lr (g + momentum b).
-    I. Sutskever et al., "On the importance of initialization and momentum in deep learning" (2013), in PyTorch's form.  maximize: ascend instead.
-    `foreach` and `fused` have no effect. The state is "momentum_buffer".
+    g = gradient + weight_decay p;  b = momentum b + (1 - dampening) g (the first b is g);  p = p - lr b, with `nesterov` p - lr (g +
+    momentum b). I. Sutskever et al., "On the importance of initialization and momentum in deep learning" (2013), in PyTorch's form.
+    maximize: ascend instead. `foreach` and `fused` have no effect. The state is "momentum_buffer".
     """
 
     def __init__(
@@ -71,8 +82,8 @@ class SGD(Optimizer):
             raise ValueRangeError("nesterov needs a momentum above 0 and no dampening")
         refuse(differentiable)
         defaults = {
-            "lr": lr, "momentum": momentum, "dampening": dampening, "weight_decay": weight_decay, "nesterov": nesterov, "maximize": maximize,
-            "foreach": foreach, "differentiable": differentiable, "fused": fused,
+            "lr": lr, "momentum": momentum, "dampening": dampening, "weight_decay": weight_decay, "nesterov": nesterov,
+            "maximize": maximize, "foreach": foreach, "differentiable": differentiable, "fused": fused,
         }  # fmt: skip
         super().__init__(params, defaults)
 

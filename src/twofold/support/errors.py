@@ -15,10 +15,16 @@ from types import CodeType, FrameType
 PACKAGE_FOLDER = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 
+MODEL_FOLDERS = (PACKAGE_FOLDER + "models" + os.sep, PACKAGE_FOLDER + "cli" + os.sep)
+"""Code in the package that is written like a user's: its lines are the ones to show."""
+
+
 def is_user_frame(frame: FrameType) -> bool:
-    """True for a frame outside this package (generated code carries a name in angle brackets and counts as ours)."""
+    """True for a frame outside this package (generated code carries a name in angle brackets and counts as ours), or in its models."""
     name = frame.f_code.co_filename
-    return not name.startswith(PACKAGE_FOLDER) and not name.startswith("<twofold")
+    if name.startswith(PACKAGE_FOLDER):
+        return name.startswith(MODEL_FOLDERS)
+    return not name.startswith("<twofold")
 
 
 def user_frame(start: int = 1) -> FrameType | None:

@@ -16,8 +16,9 @@ from twofold.ops.record import RULE_HELPERS
 from twofold.support.errors import AutogradError
 
 Namespace = dict[str, Any]
-RAW: Namespace = {"__builtins__": builtins, "__name__": "twofold.raw_rules", "reshape": lambda input, size: input.reshape(size)}
-TENSOR: Namespace = {"__builtins__": builtins, "__name__": "twofold.tensor_rules"}
+RAW: Namespace = {"__builtins__": builtins, "__name__": None, "reshape": lambda input, size: input.reshape(size)}
+TENSOR: Namespace = {"__builtins__": builtins, "__name__": None}
+"""No `__name__`: see tensors.quiet."""
 
 
 def clone(function: Any, namespace: Namespace) -> FunctionType:
@@ -45,7 +46,7 @@ def raw_function(op: Op) -> Callable[..., Any]:
     defaults = [None if p.default is REQUIRED else p.default for p in params]
     call = ", ".join(part for part in (inputs, attributes) if part)
     text = f"def {op.name}({', '.join(parts)}):\n    return _f({call})\n"
-    scope: Namespace = {"_f": function, "_d": defaults}
+    scope: Namespace = {"_f": function, "_d": defaults, "__name__": None}
     exec(compile(text, "<twofold raw>", "exec"), scope)  # our own signature lines
     return scope[op.name]  # type: ignore[no-any-return]
 

@@ -55,7 +55,9 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
     if count != 1:
         channels = shape[1] if len(shape) > 1 else 1
         if channels != count:
-            raise ShapeError(f"prelu: the weight has {count} elements, the input of shape {tuple(shape)} has {channels} channels (dimension 1)")
+            raise ShapeError(
+                f"prelu: the weight has {count} elements, the input of shape {tuple(shape)} has {channels} channels (dimension 1)"
+            )
         if len(shape) > 2:
             weight = reshape(weight, (count, *(1,) * (len(shape) - 2)))
     elif len(size) == 1 and not shape:

@@ -76,8 +76,26 @@ def adopt(source: Tensor, view: Tensor, step: Step) -> bool:
 
 
 def overlaps(array: Any) -> bool:
-    """True if two elements of the array share memory (an expanded dimension)."""
-    return array.size > 0 and any(s == 0 and n > 1 for s, n in zip(array.strides, array.shape, strict=True))
+    """True if two elements of the array share memory (an expanded dimension, windows of `unfold` that overlap)."""
+    if array.flags.c_contiguous or array.size < 2:
+        return False
+    steps = sorted((abs(s), n) for s, n in zip(array.strides, array.shape, strict=True) if n > 1)
+    if steps[0][0] == 0:
+        return True
+    reach = 0  # how far the dimensions of smaller steps lead; a step beyond it cannot come back to a place already met
+    for step, n in steps:
+        if step <= reach:
+            return places_meet(steps)
+        reach += step * (n - 1)
+    return False
+
+
+def places_meet(steps: list[tuple[int, int]]) -> bool:
+    """True if an element can be reached by two indices, for (stride, size) pairs where the strides alone do not tell."""
+    places: Any = np.zeros(1, np.int64)
+    for step, n in steps:
+        places = np.add.outer(places, step * np.arange(n)).reshape(-1)
+    return len(np.unique(places)) < len(places)
 
 
 def same_memory(a: Any, b: Any) -> bool:

@@ -37,21 +37,21 @@ def add(input: Tensor | Number, other: Tensor | Number, *, alpha: Number = 1) ->
     """`input + alpha * other`. `alpha` must be a whole number where the result is one (DTypeError)."""
     if _is_one(alpha):
         return placed(_elementwise.add(input, other))
-    return dispatch(get_op("add_alpha"), (input, other), {"alpha": alpha})  # type: ignore[no-any-return]
+    return dispatch(get_op("add_alpha"), (input, other), {"alpha": alpha})
 
 
 def sub(input: Tensor | Number, other: Tensor | Number, *, alpha: Number = 1) -> Tensor:
     """`input - alpha * other`. Bool operands, and an `alpha` that is no whole number where the result is one, raise DTypeError."""
     if _is_one(alpha):
         return placed(_elementwise.sub(input, other))
-    return dispatch(get_op("sub_alpha"), (input, other), {"alpha": alpha})  # type: ignore[no-any-return]
+    return dispatch(get_op("sub_alpha"), (input, other), {"alpha": alpha})
 
 
 def rsub(input: Tensor | Number, other: Tensor | Number, *, alpha: Number = 1) -> Tensor:
     """`other - alpha * input`."""
     if _is_one(alpha):
         return placed(_elementwise.rsub(input, other))
-    return dispatch(get_op("sub_alpha"), (other, input), {"alpha": alpha})  # type: ignore[no-any-return]
+    return dispatch(get_op("sub_alpha"), (other, input), {"alpha": alpha})
 
 
 def div(input: Tensor | Number, other: Tensor | Number, *, rounding_mode: str | None = None) -> Tensor:
@@ -61,7 +61,7 @@ def div(input: Tensor | Number, other: Tensor | Number, *, rounding_mode: str | 
     """
     if rounding_mode is None:
         return placed(_elementwise.div(input, other))
-    return dispatch(get_op("div_mode"), (input, other), {"rounding_mode": rounding_mode})  # type: ignore[no-any-return]
+    return dispatch(get_op("div_mode"), (input, other), {"rounding_mode": rounding_mode})
 
 
 def square(input: Tensor) -> Tensor:
@@ -78,22 +78,22 @@ def positive(input: Tensor) -> Tensor:
 
 def clamp_min(input: Tensor, min: Tensor | Number) -> Tensor:
     """`clamp` with a lower limit only."""
-    return placed(_elementwise.clamp(input, min))  # type: ignore[arg-type]
+    return placed(_elementwise.clamp(input, min))
 
 
 def clamp_max(input: Tensor, max: Tensor | Number) -> Tensor:
     """`clamp` with an upper limit only."""
-    return placed(_elementwise.clamp(input, None, max))  # type: ignore[arg-type]
+    return placed(_elementwise.clamp(input, None, max))
 
 
 def masked_fill(input: Tensor, mask: Tensor, value: Tensor | Number) -> Tensor:
     """The input with `value` (a number, or a tensor of no dimensions) where the bool `mask` is true; the dtype stays the input's."""
     if isinstance(value, Tensor):
-        return dispatch(get_op("masked_fill_tensor"), (input, mask, value), {})  # type: ignore[no-any-return]
+        return dispatch(get_op("masked_fill_tensor"), (input, mask, value), {})
     return placed(_elementwise.masked_fill(input, mask, value))
 
 
-# ---- in-place forms ------------------------------------------------------------------------------------------------------------------------
+# ---- in-place forms --------------------------------------------------------------------------------------------------------------
 
 
 def add_(input: Tensor, other: Tensor | Number, *, alpha: Number = 1) -> Tensor:
@@ -168,15 +168,18 @@ OPERATORS: dict[str, Callable[..., Any]] = {
 """What Python's operators call: the generated functions themselves where possible, since they are the fast ones."""
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "add": add, "sub": sub, "rsub": rsub, "div": div, "square": square, "positive": positive, "clamp_min": clamp_min, "clamp_max": clamp_max,
+    "add": add, "sub": sub, "rsub": rsub, "div": div, "square": square, "positive": positive, "clamp_min": clamp_min,
+    "clamp_max": clamp_max,
     "masked_fill": masked_fill,
     "subtract": sub, "multiply": _elementwise.mul, "divide": div, "true_divide": _elementwise.div, "negative": _unary.neg,
     "absolute": _unary.abs, "clip": _elementwise.clamp, "fix": _unary.trunc, "arctan2": _elementwise.atan2, "arcsin": _unary.asin,
     "arccos": _unary.acos, "arctan": _unary.atan, "arcsinh": _unary.asinh, "arccosh": _unary.acosh, "arctanh": _unary.atanh,
 }  # fmt: skip
 INPLACE: dict[str, Callable[..., Any]] = {
-    "add_": add_, "sub_": sub_, "div_": div_, "square_": square_, "clamp_min_": clamp_min_, "clamp_max_": clamp_max_, "masked_fill_": masked_fill_,
-    "subtract_": sub_, "multiply_": _elementwise.mul_, "divide_": div_, "true_divide_": div_, "negative_": _unary.neg_, "absolute_": _unary.abs_,
+    "add_": add_, "sub_": sub_, "div_": div_, "square_": square_, "clamp_min_": clamp_min_, "clamp_max_": clamp_max_,
+    "masked_fill_": masked_fill_,
+    "subtract_": sub_, "multiply_": _elementwise.mul_, "divide_": div_, "true_divide_": div_, "negative_": _unary.neg_,
+    "absolute_": _unary.abs_,
     "clip_": _elementwise.clamp_, "fix_": _unary.trunc_, "arctan2_": _elementwise.atan2_, "arcsin_": _unary.asin_, "arccos_": _unary.acos_,
     "arctan_": _unary.atan_, "arcsinh_": _unary.asinh_, "arccosh_": _unary.acosh_, "arctanh_": _unary.atanh_,
 }  # fmt: skip

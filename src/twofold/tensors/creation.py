@@ -14,6 +14,7 @@ from twofold.ir.op import get_op
 from twofold.ir.types import tensor_type, type_of
 from twofold.ops.creation import converted, number_as
 from twofold.support.errors import ArgumentError, DeviceError, DTypeError, ShapeError, TraceError, UnsupportedError, ValueRangeError
+from twofold.tape.versions import mark_escaped
 from twofold.tensors.core import Symbol, Tensor, memory, wrap, wrap_typed
 from twofold.tensors.device import usable_device
 from twofold.tensors.dispatch import dispatch
@@ -192,6 +193,7 @@ def from_numpy(array: np.ndarray) -> Tensor:
         raise ValueRangeError("from_numpy: an array with negative strides cannot be shared; use from_numpy(array.copy())")
     if not array.flags.aligned or any(s % array.itemsize for s in array.strides):
         raise ValueRangeError("from_numpy: an unaligned array cannot be shared; use from_numpy(array.copy())")
+    mark_escaped(array)
     return literal(array)
 
 

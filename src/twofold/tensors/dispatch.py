@@ -17,6 +17,7 @@ from twofold.ops import load_vocabulary
 from twofold.support.errors import ArgumentError, user_frame
 from twofold.tape.node import Node, Out, tick
 from twofold.tape.plan import Plan, scalar_key, table
+from twofold.tape.versions import has_escaped
 from twofold.tensors.alias import adopt, make_step
 from twofold.tensors.core import Symbol, Tensor, memory, wrap_typed
 from twofold.tensors.nodes import Packed
@@ -154,7 +155,10 @@ def execute(op: Op, plan: Plan, operands: tuple[Any, ...]) -> Any:
     arrays = tuple(map(array_of, operands))
     if op.is_view:
         source = operands[0]
-        arrays = (memory(source) if plan.kernel is not None and source._array is not None else None, *arrays[1:])
+        array = None if source._array is None else memory(source)
+        if array is not None and op.name == "view" and not array.flags.c_contiguous:
+            array = logical_order(source, array)
+        arrays = (array, *arrays[1:])
     result = plan.kernel(*arrays)
     edges = flat_edges(operands)
     node = None
@@ -172,6 +176,16 @@ def execute(op: Op, plan: Plan, operands: tuple[Any, ...]) -> Any:
             finish_view(op, plan, operands[0], out, k)
         outs.append(out)
     return tuple(outs)
+
+
+def logical_order(source: Tensor, array: Any) -> Any:
+    """The array of a tensor about to be viewed. A result that eager keeps in another layout (channels-last strides under an NCHW shape) is put into
+    C order first, so that the layout shows nowhere; a tensor with views, or one that is a view, a leaf or known outside, stays as it is."""
+    node = source._node
+    if (node is not None and node.is_accumulate) or getattr(source, "_alias", None) is not None or has_escaped(array):
+        return array
+    source._array = np.ascontiguousarray(array)
+    return source._array
 
 
 def finish_view(op: Op, plan: Plan, source: Tensor, out: Tensor, index: int | None) -> None:

@@ -18,7 +18,7 @@ GENERATED: dict[str, Callable[..., Any]] = {}
 FUNCTIONS: dict[str, Callable[..., Any]] = {}
 INPLACE: dict[str, Callable[..., Any]] = {}
 METHODS: dict[str, Callable[..., Any]] = {}
-PLAIN = ("shapes", "joining", "creation", "indexing", "arithmetic", "comparison", "activation", "reductions", "linear", "convolution", "pooling")
+PLAIN = ("shapes", "joining", "creation", "indexing", "arithmetic", "comparison", "activation", "reductions", "linear", "convolution", "pooling", "random")
 """Modules of plain functions; each has a table FUNCTIONS, and may have INPLACE and METHODS."""
 
 for _family in FAMILIES:

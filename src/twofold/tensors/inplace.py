@@ -9,18 +9,23 @@ from typing import Any
 
 import numpy as np
 
-from twofold.ir.dtypes import BOOL, DType
 from twofold.ir.mode import ANOMALY, MODE, SAVED_HOOKS, grad_enabled
 from twofold.ir.op import get_op
 from twofold.ir.types import TensorType
 from twofold.support.errors import DTypeError, InplaceError, ShapeError
 from twofold.tape.node import Node, tick
-from twofold.tape.plan import Plan
+from twofold.tape.plan import TABLES, Plan
 from twofold.tape.versions import stamp
 from twofold.tensors.alias import alias_of, base_of, overlaps, rehome, same_memory
 from twofold.tensors.core import Symbol, Tensor, memory
-from twofold.tensors.dispatch import NODE_CLASSES, active_recorder, array_of, fill_saved, flat_edges, flows, operand, pack_saved, plan_of, user_site
+from twofold.tensors.dispatch import (
+    NODE_CLASSES, active_recorder, array_of, flat_edges, flows, operand, pack_saved, plan_of, type_of_operand, user_site,
+    wanted_names,
+)  # fmt: skip
 from twofold.tensors.nodes import OpNode
+
+
+ndarray = np.ndarray
 
 
 class CopySlices(OpNode):
@@ -79,67 +84,117 @@ def check_result(name: str, target: TensorType, out: TensorType) -> None:
 def inplace(name: str, self: Tensor, *others: Any, **attributes: Any) -> Tensor:
     """Write the result of operation `name` on (self, *others) into `self`."""
     op = get_op(name)
-    if isinstance(self, Symbol) or active_recorder(op, (self, *others)) is not None:
-        return active_recorder(op, (self, *others)).inplace(op, self, others, attributes)  # type: ignore[no-any-return]
-    operands = (self, *(operand(op, p, x) for p, x in zip(op.inputs[1:], others, strict=True)))
-    plan = plan_of(op, operands, attributes)
+    operands = (self, *others)
+    concrete = set(map(type, operands)) <= (CONCRETE if op.promotion is None else CONCRETE_OR_NUMBER)
+    if not concrete or MODE.special:
+        recorder = active_recorder(op, operands)
+        if recorder is not None:
+            return recorder.inplace(op, self, others, attributes)  # type: ignore[no-any-return]
+        operands = (self, *(operand(op, p, x) for p, x in zip(op.inputs[1:], others, strict=True)))
     target = self._type
+    plans = TABLES.get(name) if not attributes else None
+    plan = plans.get((tuple([x._type if type(x) is Tensor else type_of_operand(x) for x in operands]), ())) if plans is not None else None
+    if plan is None:
+        plan = plan_of(op, operands, attributes)
     if plan.out is not target:
         check_result(name, target, plan.out)
         plan = Plan(op, plan.ins, target, plan.attributes, plan.kernel)
     if target.device == "meta":
         return self
-    array = memory(self)
-    base = base_of(self)
-    alias = alias_of(self)
-    edges = (base._node, *flat_edges(operands[1:]))
-    tracked = grad_enabled() and plan.tracks and any(e is not None for e in edges) and (edges[0] is not None or flows(plan, edges))
+    array = self._array
+    if type(array) is not ndarray:
+        array = memory(self)
+    try:
+        alias = self._alias
+    except AttributeError:  # asking an unset slot again and again is dear
+        alias = self._alias = None
+    base = self if alias is None or alias.base is None else alias.base
+    edge = base._node
+    edges = tuple([x._node if type(x) is Tensor else None for x in operands]) if concrete else flat_edges(operands)
+    if base is not self:
+        edges = (edge, *edges[1:])
+    tracked = plan.tracks and (edge is not None or (any(edges) and flows(plan, edges))) and grad_enabled()
     check_write(
-        name, overlaps(array), tracked, alias is not None and alias.nograd, edges[0] is not None and edges[0].is_accumulate, overlaps(memory(base))
-    )
-    arrays = (array, *map(array_of, operands[1:]))
-    result = plan.kernel(*arrays)
-    node = None
+        name, overlaps(array), tracked, alias is not None and alias.nograd, edge is not None and edge.is_accumulate,
+        base is not self and tracked and overlaps(memory(base)),
+    )  # fmt: skip
+    arrays = (array, *[x._array if type(x) is Tensor else array_of(x) for x in operands[1:]])
     site = user_site()
-    if tracked:
-        kept = tuple(np.array(a) if i == 0 or same_memory(a, array) else a for i, a in enumerate(arrays)) if saves_operands(op.name) else arrays
-        node = build_node(op.name, plan, edges, self, base, kept, array, site)
-    write(array, result, target.dtype)
+    if not tracked:
+        ufunc = UFUNCS.get(name)
+        if ufunc is not None and plan.inline:
+            ufunc(*arrays, array)
+        else:
+            write(array, plan.kernel(*arrays))
+        stamp(array, name + "_", *site)
+        return self
+    result = plan.kernel(*arrays)
+    node = build_node(plan, edges, self, base, arrays, site)
+    write(array, result)
     stamp(array, name + "_", *site)
-    if node is not None:
-        settle(node, base)
+    settle(node, base)
     return self
 
 
-def saves_operands(name: str) -> bool:
-    """True if the operation's rules need operands' values."""
-    cls = NODE_CLASSES.get(name)
-    return cls is not None and any(n != "result" for n in cls.saved)
+UFUNCS: dict[str, Any] = {"add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide}
+"""Operations that NumPy can compute right into the target where types need no conversion."""
 
 
-def write(array: Any, result: Any, dtype: DType) -> None:
+CONCRETE = frozenset({Tensor})
+CONCRETE_OR_NUMBER = frozenset({Tensor, float, int, bool})
+"""Types of operands that need no further checks."""
+
+
+def write(array: Any, result: Any) -> None:
     """Store a computed result; it shares no memory with the target, or is the target."""
-    if dtype.category == BOOL or not isinstance(result, np.ndarray) or result.dtype == array.dtype:
-        array[...] = result
-    else:
-        array[...] = result.astype(array.dtype)
+    if type(result) is ndarray and result.dtype is not array.dtype:
+        result = result.astype(array.dtype)
+    array[...] = result
 
 
-def build_node(name: str, plan: Plan, edges: tuple[Any, ...], self: Tensor, base: Tensor, arrays: tuple[Any, ...], result: Any, site: Any) -> Node:
-    """The node of a tracked write; `settle` numbers it and puts it in place."""
-    cls = NODE_CLASSES[name]
-    node: Node = cls()
+SAVED: dict[Any, tuple[tuple[str, int | None], ...]] = {}
+"""What a node keeps: (slot, operand number; -1 for the result; None if it is not wanted), by operation and by which operands have edges."""
+
+
+def slots_of(plan: Plan, edges: tuple[Any, ...]) -> tuple[tuple[str, int | None], ...]:
+    """The entry of `SAVED` for a call."""
+    op = plan.op
+    key = (op.name, tuple([e is None for e in edges]), tuple([len(t) for t in plan.ins if type(t) is tuple]))
+    found = SAVED.get(key)
+    if found is None:
+        cls = NODE_CLASSES[op.name]
+        wanted = wanted_names(cls, op, plan, edges)
+        slots = [("s_" + p.name, k if p.name in wanted else None) for k, p in enumerate(op.inputs) if p.name in cls.saved]
+        slots += [("s_" + o, -1 if o in wanted else None) for o in ("result",) if o in cls.saved]
+        if len(SAVED) >= SAVED_LIMIT:
+            SAVED.clear()
+        found = SAVED[key] = tuple(slots)
+    return found
+
+
+SAVED_LIMIT = 4096
+
+
+def kept(value: Any, array: Any, first: bool) -> Any:
+    """An operand as it is saved: copied if the write is about to change it."""
+    if first or same_memory(value, array):
+        return np.array(value)
+    return tuple([kept(v, array, False) for v in value]) if type(value) is tuple else value
+
+
+def build_node(plan: Plan, edges: tuple[Any, ...], self: Tensor, base: Tensor, arrays: tuple[Any, ...], site: Any) -> Node:
+    """The node of a tracked write, before it happens; `settle` numbers it and puts it in place."""
+    node: Node = NODE_CLASSES[plan.op.name]()
     node.plan, node.type, node.hooks = plan, self._type, None
     node.code, node.lasti = site
     through_view = base is not self
     node.edges = (self._node, *edges[1:]) if through_view else edges
     node.seq = 0
-    fill_saved(node, cls, plan.op, plan, arrays, result)
-    if MODE.special:
-        if ANOMALY.get() is not None:
-            node.ensure_hooks().stack = ANOMALY.get().stack()
-        if (hooks := SAVED_HOOKS.get()) is not None:
-            pack_saved(node, hooks)
+    array = arrays[0]
+    for slot, k in slots_of(plan, node.edges):
+        setattr(node, slot, None if k is None else array if k < 0 else kept(arrays[k], array, k == 0))
+    if MODE.special and ANOMALY.get() is not None:
+        node.ensure_hooks().stack = ANOMALY.get().stack()
     if not through_view:
         return node
     outer = CopySlices()
@@ -152,11 +207,16 @@ def build_node(name: str, plan: Plan, edges: tuple[Any, ...], self: Tensor, base
 def settle(node: Node, base: Tensor) -> None:
     """After the write and its stamp: number the node (it may save its own result), hang base and views on it."""
     node.seq = tick()
-    if isinstance(node, CopySlices):
-        node.inner.seq = node.seq
+    own = node
+    if type(node) is CopySlices:
+        own = node.inner
+        own.seq = node.seq
+    if MODE.special and (hooks := SAVED_HOOKS.get()) is not None:
+        pack_saved(own, hooks)
     move_retain(base._node, node)
     base._node = node
-    rehome(base, NODE_CLASSES["view_chain"])
+    if base._alias is not None and base._alias.views:
+        rehome(base, NODE_CLASSES["view_chain"])
 
 
 def move_retain(old: Node | None, new: Node) -> None:

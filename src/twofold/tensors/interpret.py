@@ -9,7 +9,9 @@ import numpy as np
 from twofold.ir.graph import Node, Value
 from twofold.ir.interpreter import Interpreter, RunRegion
 from twofold.ir.mode import RECORDER
+from twofold.ir.op import get_op
 from twofold.ir.types import TensorType
+from twofold.support.errors import InplaceError
 from twofold.tensors.core import Tensor, wrap
 from twofold.tensors.dispatch import dispatch
 
@@ -23,8 +25,13 @@ class TensorInterpreter(Interpreter):
         return array if isinstance(array, Tensor) or not isinstance(t, TensorType) else wrap(np.asarray(array, t.dtype.numpy))
 
     def call_op(self, node: Node, inputs: list[Any], attributes: dict[str, Any]) -> Any:
-        """One eager operation."""
-        return dispatch(node.op, tuple(inputs), attributes)
+        """One eager operation. A `view` of a result that eager left in another layout than the graph's contiguous one is a copy."""
+        try:
+            return dispatch(node.op, tuple(inputs), attributes)
+        except InplaceError:
+            if node.op.name != "view":
+                raise
+            return dispatch(get_op("reshape_copy"), tuple(inputs), attributes)
 
     def constant(self, node: Node) -> Tensor:
         """The constant as a tensor that shares its read-only memory (as a node again while a graph is recorded)."""

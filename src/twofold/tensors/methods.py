@@ -9,6 +9,7 @@ from twofold.ir.op import VOCABULARY
 from twofold.tensors import attributes, convert, dlpack, printing
 from twofold.tensors.core import Tensor
 from twofold.tensors.functions import FUNCTIONS, INPLACE, METHODS
+from twofold.tensors.quiet import hush
 
 OPERATORS = {
     "__add__": "add", "__radd__": "add", "__sub__": "sub", "__mul__": "mul", "__rmul__": "mul", "__truediv__": "div", "__neg__": "neg",
@@ -67,3 +68,4 @@ def attach_all() -> None:
 
 
 attach_all()
+hush()

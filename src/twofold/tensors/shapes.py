@@ -150,7 +150,7 @@ def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Tensor, ...]:
     shape = tuple(t._type.shape[0] if t._type.ndim else 1 for t in order)
     grids = [expand(view(t, tuple(-1 if i == k else 1 for k in range(len(order)))), shape) for i, t in enumerate(order)]
     if swap:
-        grids = [transpose(g, 0, 1) for g in (grids[1], grids[0], *grids[2:])]
+        grids[:2] = reversed(grids[:2])
     return tuple(grids)
 
 
@@ -295,7 +295,7 @@ def _split_at(name: str, least: int, dim: Callable[[int], int]) -> Callable[...,
 def as_strided(input: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None) -> Tensor:
     """A view with the given sizes and strides (in elements) of a contiguous tensor's memory. `storage_offset` counts from its first element
     (in PyTorch from the storage's: the two agree unless the tensor is itself a view that begins later, which is refused here)."""
-    if storage_offset is not None and type(input) is Tensor and input.storage_offset():  # type: ignore[attr-defined]
+    if storage_offset is not None and input._array is not None and input.storage_offset():  # type: ignore[attr-defined]
         raise ArgumentError("as_strided: storage_offset is ambiguous for a view that does not begin at its base's first element; clone() it first")
     attributes = {"size": tuple(size), "stride": tuple(stride), "storage_offset": storage_offset}
     return view_of(_as_strided, input, attributes)  # type: ignore[no-any-return]

@@ -10,7 +10,9 @@ from types import CodeType, FrameType, ModuleType
 from typing import Any
 
 from twofold.ir.graph import Source
+from twofold.ir.op import VOCABULARY
 from twofold.support.errors import user_frame
+from twofold.tensors.core import Tensor
 
 _known: dict[tuple[CodeType, int], tuple[str, str]] = {}
 LIMIT = 1 << 14
@@ -44,6 +46,8 @@ def _examine(frame: FrameType) -> tuple[str, str]:
     if call is None:
         return "function", ""
     function = call.func
+    if not known(function):
+        return "function", ""
     if isinstance(function, ast.Attribute):
         owner = function.value
         while isinstance(owner, ast.Attribute):
@@ -52,6 +56,12 @@ def _examine(frame: FrameType) -> tuple[str, str]:
             return "function", function.attr
         return "method", function.attr
     return "function", function.id if isinstance(function, ast.Name) else ""
+
+
+def known(function: ast.expr) -> bool:
+    """True if the called name is an operation's, not a user's own function or module that contains it."""
+    name = function.attr if isinstance(function, ast.Attribute) else function.id if isinstance(function, ast.Name) else ""
+    return name in VOCABULARY or hasattr(Tensor, name)
 
 
 def _lookup(frame: FrameType, name: str) -> Any:

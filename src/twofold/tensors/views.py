@@ -17,7 +17,7 @@ from twofold.tape.node import Node, tick
 from twofold.tape.plan import PLAN_LIMIT, Plan, build_plan
 from twofold.tensors.alias import adopt, make_step
 from twofold.tensors.core import Tensor
-from twofold.tensors.dispatch import NODE_CLASSES, dispatch, user_site
+from twofold.tensors.dispatch import NODE_CLASSES, dispatch, logical_order, user_site
 
 ndarray = np.ndarray
 _known: dict[Any, tuple[Plan, Any, bool]] = {}
@@ -45,6 +45,8 @@ def view_of(op: Op, source: Tensor, attributes: dict[str, Any]) -> Any:
         found = _known[key] = (plan, make_step(op.name, plan.attributes), plan.tracks and op.rule(0) is not None)
     plan, step, tracks = found
     base = source._array
+    if op.name == "view" and not base.flags.c_contiguous:
+        base = logical_order(source, base)
     array = plan.kernel(base)
     if not array.flags.writeable and base.flags.writeable:
         array.flags.writeable = True  # broadcast views: overlapping writes are refused by our own rule

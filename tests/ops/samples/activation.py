@@ -71,16 +71,19 @@ def clip(a: Any, low: Any, high: Any) -> Any:
 
 ROWS = [
     Row(
-        "relu", lambda g: [*one()(g), kinks(0.0, -1.0, 1.0), S(np.asarray(g.real(70, 80)))], lambda a: np.maximum(a, 0), dtypes="number", inplace="relu_",
+        "relu", lambda g: [*one()(g), kinks(0.0, -1.0, 1.0), S(np.asarray(g.real(70, 80)))], lambda a: np.maximum(a, 0), dtypes="number",
+        inplace="relu_",
         errors=lambda g: [E((g.bools(2),), {}, DTypeError, "relu")],
     ),
     Row(
         "threshold_backward",
-        lambda g: [S(g.real(3, 4), g.distinct(3, 4), 0.3), S(g.real(0), g.real(0), 0), S(g.real(), g.real(), 0.1), S(g.real(70, 80), g.real(70, 80), 0)],
+        lambda g: [S(g.real(3, 4), g.distinct(3, 4), 0.3), S(g.real(0), g.real(0), 0), S(g.real(), g.real(), 0.1),
+            S(g.real(70, 80), g.real(70, 80), 0)],
         lambda a, b, t: np.where(b <= t, 0.0, a), torch=lambda torch, *a: torch.ops.aten.threshold_backward(*a),
     ),
     Row(
-        "threshold", lambda g: [S(g.distinct(3, 4), 0.3, -1.0).but(dtypes="float"), S(g.ints(3, 4), 1, 7).but(grad=False), S(g.real(0), 0, 1), S(g.real(), 0.1, 2.0)],
+        "threshold", lambda g: [S(g.distinct(3, 4), 0.3, -1.0).but(dtypes="float"), S(g.ints(3, 4), 1, 7).but(grad=False), S(g.real(0), 0,
+        1), S(g.real(), 0.1, 2.0)],
         lambda a, t, v: np.where(a <= t, np.asarray(v).astype(a.dtype), a), dtypes="number", inplace="threshold_",
         errors=lambda g: [E((g.bools(2), 0, 1), {}, DTypeError, "threshold")],
     ),
@@ -89,35 +92,42 @@ ROWS = [
         lambda a, negative_slope=0.01: np.where(a > 0, a, a * negative_slope), inplace="leaky_relu_", errors=only_floats("leaky_relu"),
     ),
     Row(
-        "prelu_kernel", lambda g: [S(g.distinct(3, 4), g.real(4)), S(g.distinct(3, 4), g.real()), S(g.real(0), g.real(1)), S(g.real(), g.real())],
+        "prelu_kernel", lambda g: [S(g.distinct(3, 4), g.real(4)), S(g.distinct(3, 4), g.real()), S(g.real(0), g.real(1)), S(g.real(),
+        g.real())],
         lambda a, w: np.where(a > 0, a, a * w), torch="_prelu_kernel",
     ),
     Row(
         "prelu",
-        lambda g: [S(g.distinct(3, 4), g.real(4)), S(g.distinct(2, 3, 2, 2), g.real(3)), S(g.distinct(5), g.real(1)), S(g.distinct(2, 3), g.real())],
+        lambda g: [S(g.distinct(3, 4), g.real(4)), S(g.distinct(2, 3, 2, 2), g.real(3)), S(g.distinct(5), g.real(1)),
+            S(g.distinct(2, 3), g.real())],
         prelu,
-        errors=lambda g: [E((g.real(2, 3), g.real(2)), {}, ShapeError, "channels"), E((g.real(2, 3), g.real(3, 1)), {}, ShapeError, "dimension")],
+        errors=lambda g: [E((g.real(2, 3), g.real(2)), {}, ShapeError, "channels"),
+            E((g.real(2, 3), g.real(3, 1)), {}, ShapeError, "dimension")],
     ),
     Row(
-        "hardtanh", lambda g: [*one()(g), S(g.distinct(5), -0.3, 0.8).but(dtypes="float"), kinks(-1.0, 1.0, 0.0), S(g.ints(3, 4), -2, 3).but(dtypes=("int8", "int64"))],
+        "hardtanh", lambda g: [*one()(g), S(g.distinct(5), -0.3, 0.8).but(dtypes="float"), kinks(-1.0, 1.0, 0.0), S(g.ints(3, 4), -2,
+        3).but(dtypes=("int8", "int64"))],
         lambda a, min_val=-1.0, max_val=1.0: clip(a, min_val, max_val), dtypes=("float", "int8", "int64"), inplace="hardtanh_",
         errors=lambda g: [
             E((g.real(2), 1.0, -1.0), {}, ValueRangeError, "min_val"), E((np.zeros(2, np.uint8),), {}, ValueRangeError, "unsigned"),
             E((g.bools(2),), {}, DTypeError, "hardtanh"),
         ],
     ),
-    Row("relu6", one(scale=5.0), lambda a: clip(a, 0, 6), dtypes=("float", "int32"), errors=lambda g: [E((g.bools(2),), {}, DTypeError, "hardtanh")]),
+    Row("relu6", one(scale=5.0), lambda a: clip(a, 0, 6), dtypes=("float", "int32"),
+        errors=lambda g: [E((g.bools(2),), {}, DTypeError, "hardtanh")]),
     Row(
         "hardsigmoid", lambda g: [*one(scale=2.0)(g), kinks(-3.0, 3.0)], lambda a: clip(a + 3, 0, 6) / 6, inplace="hardsigmoid_",
         torch=lambda torch, x: torch.clamp(x + 3, 0, 6) / 6,  # torch's own gradient has a factor 1/6 of float32
         errors=only_floats("hardsigmoid"),
     ),
     Row(
-        "hardswish", lambda g: [*one(scale=2.0, special=False)(g), kinks(-3.0, 3.0)], lambda a: a * clip(a + 3, 0, 6) / 6, inplace="hardswish_",
+        "hardswish", lambda g: [*one(scale=2.0, special=False)(g), kinks(-3.0, 3.0)], lambda a: a * clip(a + 3, 0, 6) / 6,
+        inplace="hardswish_",
         errors=only_floats("hardswish"),
     ),
     Row(
-        "hardshrink", lambda g: [*one({"lambd": 1.0})(g), kinks(0.5, -0.5)], lambda a, lambd=0.5: np.where((a > lambd) | (a < -lambd) | np.isnan(a), a, 0),
+        "hardshrink", lambda g: [*one({"lambd": 1.0})(g), kinks(0.5, -0.5)], lambda a,
+        lambd=0.5: np.where((a > lambd) | (a < -lambd) | np.isnan(a), a, 0),
         errors=only_floats("hardshrink"),
     ),
     Row(
@@ -145,7 +155,8 @@ ROWS = [
     Row("softsign", one(), lambda a: a / (1 + np.abs(a)), dtypes=("float64", "float32")),
     Row("tanhshrink", one(special=False), lambda a: a - np.tanh(a), dtypes=("float64", "float32")),
     Row(
-        "glu", lambda g: [S(g.real(3, 4)), S(g.real(4, 3), 0), S(g.noncontiguous(g.real(2, 6))), S(g.real(0, 2)), S(g.real(2, 4, 3), dim=-2)], glu,
+        "glu", lambda g: [S(g.real(3, 4)), S(g.real(4, 3), 0), S(g.noncontiguous(g.real(2, 6))), S(g.real(0, 2)), S(g.real(2, 4, 3),
+        dim=-2)], glu,
         empty=False,
         errors=lambda g: [E((g.real(3),), {}, ShapeError, "odd"), E((g.real(),), {}, ShapeError, "no dimensions"), *only_floats("glu")(g)],
     ),

@@ -91,7 +91,12 @@ ROWS = [
         }.items()
     ),
     *(Row(name, one, getattr(np, name), dtypes="all") for name in ("isnan", "isinf", "isfinite")),
-    Row("signbit", lambda g: [*one(g)[:4], S(np.array([0.0, -0.0, -1.0, np.inf, -np.inf])).but(dtypes="float")], lambda a: np.signbit(a) if a.dtype.kind == "f" else a < 0, dtypes="all"),
+    Row(
+        "signbit",
+        lambda g: [*one(g)[:4], S(np.array([0.0, -0.0, -1.0, np.inf, -np.inf])).but(dtypes="float")],
+        lambda a: np.signbit(a) if a.dtype.kind == "f" else a < 0,
+        dtypes="all",
+    ),
     *(Row(name, pairs, getattr(np, name), dtypes="all", inplace=name + "_") for name in ("logical_and", "logical_or", "logical_xor")),
     Row("logical_not", one, np.logical_not, dtypes="all", inplace="logical_not_"),
     *(

@@ -31,6 +31,16 @@ def windows(n, x, kernel_size, stride, padding, dilation, ceil_mode):
         yield tuple(out), o, np.ix_(*places), padded
 
 
+def flat(a, n):
+    """The last n dimensions as one."""
+    return a.reshape((*a.shape[:-n], math.prod(a.shape[-n:])))
+
+
+def functional(name):
+    """The function of torch.nn.functional: of the same name in torch some take other arguments."""
+    return lambda torch, *args, **kwargs: getattr(torch.nn.functional, name)(*args, **kwargs)
+
+
 def max_pool(n):
     def oracle(x, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
         found = list(windows(n, x, kernel_size, stride, padding, dilation, ceil_mode))
@@ -39,7 +49,7 @@ def max_pool(n):
         indices = np.zeros(values.shape, np.int64)
         plane = np.arange(math.prod(space)).reshape(space)
         for _, o, where, _ in found:
-            part = x[(..., *where)].reshape((*lead, -1))
+            part = flat(x[(..., *where)], n)
             values[(..., *o)] = part.max(-1)
             indices[(..., *o)] = plane[where].reshape(-1)[part.argmax(-1)]
         return (values, indices) if return_indices else values
@@ -52,7 +62,7 @@ def avg_pool(n):
         found = list(windows(n, x, kernel_size, stride, padding, 1, ceil_mode))
         y = np.zeros((*x.shape[:-n], *found[0][0]), x.dtype)
         for _, o, where, padded in found:
-            part = x[(..., *where)].reshape((*x.shape[:-n], -1))
+            part = flat(x[(..., *where)], n)
             count = divisor_override or (padded if count_include_pad else part.shape[-1])
             y[(..., *o)] = part.sum(-1) / count
         return y
@@ -69,7 +79,7 @@ def adaptive(n, reduce):
         plane = np.arange(math.prod(space)).reshape(space)
         for o in np.ndindex(*out):
             where = np.ix_(*(range(o[i] * space[i] // out[i], math.ceil((o[i] + 1) * space[i] / out[i])) for i in range(n)))
-            part = x[(..., *where)].reshape((*x.shape[:-n], -1))
+            part = flat(x[(..., *where)], n)
             y[(..., *o)] = reduce(part, -1)
             indices[(..., *o)] = plane[where].reshape(-1)[part.argmax(-1)]
         return (y, indices) if return_indices else y
@@ -82,15 +92,17 @@ def max_samples(n):
         space = (5, 4, 4)[:n]
         nan = g.distinct(1, 1, *space)
         nan.flat[[0, 3]] = np.nan
+        # of two and three dimensions the record takes no default stride; one dimension tests the public functions' default
+        step = (lambda k: (k,)) if n == 1 else (lambda k: (k, k))
         return [
-            S(g.distinct(2, 2, *(4,) * n), 2),
+            S(g.distinct(2, 2, *(4,) * n), *step(2)),
             S(g.distinct(1, 2, *space), 3, 2, 1),
             S(g.distinct(2, *space), many(2, n), stride=1),
             S(g.distinct(1, 1, *space), 2, 2, 0, 1, True),
-            S(g.distinct(1, 1, *(7,) * n), 3, stride=2, padding=1, dilation=2) if n < 3 else S(g.distinct(1, 1, *(5,) * n), 2, dilation=2),
+            S(g.distinct(1, 1, *(7,) * n), 3, stride=2, padding=1, dilation=2) if n < 3 else S(g.distinct(1, 1, *(5,) * n), 2, 2, dilation=2),
             S(g.distinct(1, 2, *space), kernel_size=2, stride=3, return_indices=True),
-            S(g.distinct(1, 1, *(1,) * n), 1),
-            S(g.distinct(0, 2, *space), 2),
+            S(g.distinct(1, 1, *(1,) * n), *step(1)),
+            S(g.distinct(0, 2, *space), *step(2)),
             S(np.zeros((1, 1, *space)), 2, 1, return_indices=True).but(grad=False),  # a kink everywhere
             S(nan, 2, 2).but(grad=False, dtypes="float"),
             S(np.full((1, 1, *space), -np.inf), 2, 2).but(grad=False, dtypes="float"),
@@ -162,7 +174,7 @@ MAX_COVERS = ("max_pool_backward", "max_pool_gather", "max_pool_indices")
 NUMBER = ("float", "int8", "int16", "int32", "int64", "uint8")
 ROWS = [
     *(
-        Row(f"max_pool{n}d", max_samples(n), max_pool(n), dtypes=NUMBER, covers=MAX_COVERS, errors=pool_errors(f"max_pool{n}d", n))
+        Row(f"max_pool{n}d", max_samples(n), max_pool(n), functional(f"max_pool{n}d"), dtypes=NUMBER, covers=MAX_COVERS, errors=pool_errors(f"max_pool{n}d", n))
         for n in (1, 2, 3)
     ),
     *(Row(f"avg_pool{n}d", avg_samples(n), avg_pool(n), covers=("avg_pool_backward",), errors=pool_errors(f"avg_pool{n}d", n)) for n in (1, 2, 3)),
@@ -177,7 +189,13 @@ ROWS = [
         for n in (1, 2, 3)
     ),
     *(
-        Row(f"adaptive_max_pool{n}d", adaptive_samples(n, True), adaptive(n, np.max), errors=adaptive_errors(f"adaptive_max_pool{n}d", n))
+        Row(
+            f"adaptive_max_pool{n}d",
+            adaptive_samples(n, True),
+            adaptive(n, np.max),
+            functional(f"adaptive_max_pool{n}d"),
+            errors=adaptive_errors(f"adaptive_max_pool{n}d", n),
+        )
         for n in (1, 2, 3)
     ),
 ]

@@ -45,7 +45,8 @@ def weights(g: Gen) -> list[S]:
 
 ROWS = [
     Row(
-        "add_alpha", with_alpha, lambda a, b, alpha=1: a + np.asarray(alpha).astype(a.dtype) * b, torch="add", dtypes="number", inplace="add_alpha_",
+        "add_alpha", with_alpha, lambda a, b, alpha=1: a + np.asarray(alpha).astype(a.dtype) * b, torch="add", dtypes="number",
+        inplace="add_alpha_",
         errors=lambda g: [
             E((np.array([1]), np.array([2])), {"alpha": 0.5}, DTypeError, "alpha"),
             E((g.real(2), g.real(3)), {"alpha": 2}, ShapeError, "add"),
@@ -53,8 +54,10 @@ ROWS = [
         ],
     ),
     Row(
-        "sub_alpha", with_alpha, lambda a, b, alpha=1: a - np.asarray(alpha).astype(a.dtype) * b, torch="sub", dtypes="number", inplace="sub_alpha_",
-        errors=lambda g: [E((np.array([1]), np.array([2])), {"alpha": 0.5}, DTypeError, "alpha"), E((g.real(2), g.bools(2)), {"alpha": 2}, DTypeError, "bool")],
+        "sub_alpha", with_alpha, lambda a, b, alpha=1: a - np.asarray(alpha).astype(a.dtype) * b, torch="sub", dtypes="number",
+        inplace="sub_alpha_",
+        errors=lambda g: [E((np.array([1]), np.array([2])), {"alpha": 0.5}, DTypeError, "alpha"),
+            E((g.real(2), g.bools(2)), {"alpha": 2}, DTypeError, "bool")],
     ),
     Row(
         "addcmul", lambda g: triples(g, g.real), lambda a, b, c, value=1: a + np.asarray(value).astype(a.dtype) * b * c, dtypes="number",
@@ -67,6 +70,7 @@ ROWS = [
     ),
     Row(
         "lerp", weights, lambda a, b, w: a + w * (b - a), inplace="lerp_",
-        errors=lambda g: [E((g.real(2), g.real(2).astype(np.float32), 0.5), {}, DTypeError, "end"), E((np.array([1]), np.array([2]), 0.5), {}, DTypeError, "lerp")],
+        errors=lambda g: [E((g.real(2), g.real(2).astype(np.float32), 0.5), {}, DTypeError, "end"),
+            E((np.array([1]), np.array([2]), 0.5), {}, DTypeError, "lerp")],
     ),
 ]  # fmt: skip

@@ -25,11 +25,21 @@ def one(domain: str, special: bool = True, scale: float = 1.0) -> Any:
 
 
 def above_one(g: Gen) -> list[S]:
-    return [S(g.positive(3, 4) + 1.0), S(g.positive(1) + 1.0), S(np.asarray(g.positive() + 1.0)), S(g.special()).but(grad=False, dtypes="float")]
+    return [
+        S(g.positive(3, 4) + 1.0),
+        S(g.positive(1) + 1.0),
+        S(np.asarray(g.positive() + 1.0)),
+        S(g.special()).but(grad=False, dtypes="float"),
+    ]
 
 
 def no_bool(name: str) -> Any:
     return lambda g: [E((g.bools(2),), {}, DTypeError, name), E(("a",), {}, ArgumentError, name)]
+
+
+def large(g: Gen) -> list[S]:
+    x = np.linspace(-5.0, 5.0, 400).reshape(20, 20)
+    return [S(x).but(dtypes="float"), S(np.linspace(-1.0, 1.0, 9000)).but(dtypes=("float32", "float64"), grad=False)]
 
 
 def each(function: Any) -> Any:
@@ -46,17 +56,24 @@ def quiet_expm1(x: float) -> float:
 
 FLOATS: list[tuple[str, str, Any]] = [
     ("reciprocal", "nonzero", lambda a: 1.0 / a), ("sqrt", "positive", np.sqrt), ("rsqrt", "positive", lambda a: 1.0 / np.sqrt(a)),
-    ("exp", "real", np.exp), ("exp2", "real", np.exp2), ("expm1", "real", np.expm1), ("log", "positive", np.log), ("log2", "positive", np.log2),
-    ("log10", "positive", np.log10), ("log1p", "positive", np.log1p), ("sin", "real", np.sin), ("cos", "real", np.cos), ("tan", "open", np.tan),
-    ("asin", "open", np.arcsin), ("acos", "open", np.arccos), ("atan", "real", np.arctan), ("sinh", "real", np.sinh), ("cosh", "real", np.cosh),
-    ("tanh", "real", np.tanh), ("asinh", "real", np.arcsinh), ("atanh", "open", np.arctanh), ("erf", "real", each(math.erf)),
-    ("erfc", "real", each(math.erfc)), ("sigmoid", "real", lambda a: 1.0 / (1.0 + np.exp(-a))), ("deg2rad", "real", np.deg2rad),
+    ("exp", "real", np.exp), ("exp2", "real", np.exp2), ("expm1", "real", np.expm1), ("log", "positive", np.log),
+    ("log2", "positive", np.log2),
+    ("log10", "positive", np.log10), ("log1p", "positive", np.log1p), ("sin", "real", np.sin), ("cos", "real", np.cos),
+    ("tan", "open", np.tan),
+    ("asin", "open", np.arcsin), ("acos", "open", np.arccos), ("atan", "real", np.arctan), ("sinh", "real", np.sinh),
+    ("cosh", "real", np.cosh),
+    ("tanh", "real", np.tanh), ("asinh", "real", np.arcsinh), ("atanh", "open", np.arctanh),
+    ("sigmoid", "real", lambda a: 1.0 / (1.0 + np.exp(-a))), ("deg2rad", "real", np.deg2rad),
     ("rad2deg", "real", np.rad2deg),
 ]  # fmt: skip
 STEPS: list[tuple[str, Any]] = [("floor", np.floor), ("ceil", np.ceil), ("trunc", np.trunc)]
 
 ROWS = [
     *(Row(name, one(domain), oracle, dtypes="all", inplace=name + "_") for name, domain, oracle in FLOATS),
+    *(
+        Row(name, lambda g: [*one("real")(g), *large(g)], each(f), dtypes="all", inplace=name + "_")  # large: other forms than small ones
+        for name, f in (("erf", math.erf), ("erfc", math.erfc))
+    ),
     Row("acosh", above_one, np.arccosh, dtypes="all", inplace="acosh_"),
     Row("neg", one("real"), lambda a: -a, dtypes="number", inplace="neg_", errors=no_bool("neg")),
     Row("abs", one("nonzero"), np.abs, dtypes="number", inplace="abs_", errors=no_bool("abs")),

@@ -20,6 +20,7 @@ from twofold.nn.module import Module
 from twofold.support.errors import ArgumentError, TraceError
 from twofold.support.pytree import TreeSpec, tree_flatten, tree_unflatten
 from twofold.tape.versions import root_of
+from twofold.tensors.alias import base_of
 from twofold.tensors.core import Symbol, Tensor, memory
 from twofold.tensors.inplace import inplace
 from twofold.tensors.random import default_generator
@@ -158,8 +159,8 @@ class Recording:
         source = storage.source
         assert source is not None
         t = source[0]
-        from_base = t._alias.base if source[1] and t._alias.base is not None else t
-        recorder.examples[value] = np.array(memory(from_base))
+        entered = base_of(t) if source[1] else t
+        recorder.examples[value] = np.array(memory(entered))
 
     def finish(self, recorder: Recorder, results: list[Any], out_spec: TreeSpec) -> GraphModule:
         """Choose the graph's outputs and describe how they become results."""

@@ -580,7 +580,7 @@ _bitwise_left_shift_plans = table(_bitwise_left_shift)
 
 
 def bitwise_left_shift(input: Tensor | Number, other: Tensor | Number) -> Tensor:
-    """Bits moved up by `other` places; 0 where `other` is negative or not below the number of bits."""
+    """Bits moved up by `other` places; 0 where `other` is negative or too large."""
     if MODE.special or type(input) is not Tensor or type(other) is not Tensor:
         return dispatch(_bitwise_left_shift, (input, other,), {})
     t0 = input._type
@@ -613,7 +613,7 @@ _bitwise_right_shift_plans = table(_bitwise_right_shift)
 
 
 def bitwise_right_shift(input: Tensor | Number, other: Tensor | Number) -> Tensor:
-    """Bits moved down by `other` places, the sign kept; 0 (or -1 of negative numbers) where `other` is negative or not below the number of bits."""
+    """Bits moved down by `other` places, the sign kept; 0 (-1 of negative numbers) where `other` is negative or too large."""
     if MODE.special or type(input) is not Tensor or type(other) is not Tensor:
         return dispatch(_bitwise_right_shift, (input, other,), {})
     t0 = input._type
@@ -646,7 +646,7 @@ _isclose_plans = table(_isclose)
 
 
 def isclose(input: Tensor | Number, other: Tensor | Number, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Tensor:
-    """True where |input - other| <= atol + rtol * |other|, or both are the same infinity (or NaN, with equal_nan). The dtypes must be equal."""
+    """True where |input - other| <= atol + rtol * |other|, or both are one infinity (or NaN, with equal_nan). The dtypes must be equal."""
     if MODE.special or type(input) is not Tensor or type(other) is not Tensor:
         return dispatch(_isclose, (input, other,), {"rtol": rtol, "atol": atol, "equal_nan": equal_nan})
     t0 = input._type

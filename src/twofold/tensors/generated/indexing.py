@@ -93,11 +93,6 @@ def index_put(input: Tensor, indices: Sequence[Tensor], values: Tensor, dims: in
     return dispatch(_index_put, (input, indices, values,), {"dims": dims, "accumulate": accumulate})
 
 
-def index_put_(input: Tensor, indices: Sequence[Tensor], values: Tensor, dims: int | Sequence[int], accumulate: bool = False) -> Tensor:
-    """`index_put` whose result is written into the first operand, which is returned."""
-    return inplace("index_put", input, indices, values, dims=dims, accumulate=accumulate)
-
-
 _gather = get_op("gather")
 _gather_plans = table(_gather)
 
@@ -274,11 +269,6 @@ def scatter_value(input: Tensor, dim: int, index: Tensor, value: Number) -> Tens
     else:
         o._node = None
     return o
-
-
-def scatter_value_(input: Tensor, dim: int, index: Tensor, value: Number) -> Tensor:
-    """`scatter_value` whose result is written into the first operand, which is returned."""
-    return inplace("scatter_value", input, index, dim=dim, value=value)
 
 
 _scatter_add = get_op("scatter_add")
@@ -726,9 +716,7 @@ FUNCTIONS: dict[str, Any] = {
     "put": put,
 }
 INPLACE: dict[str, Any] = {
-    "index_put_": index_put_,
     "scatter_": scatter_,
-    "scatter_value_": scatter_value_,
     "scatter_add_": scatter_add_,
     "index_add_": index_add_,
     "index_copy_": index_copy_,

@@ -151,8 +151,9 @@ class MaxPoolBackwardBackward0(OpNode):
 NODE_CLASSES["max_pool_backward"] = MaxPoolBackwardBackward0
 
 def max_pool_backward(grad: Tensor, input: Tensor, output: Tensor, kernel_size: int | Sequence[int], stride: int | Sequence[int], padding: int | Sequence[int], dilation: int | Sequence[int]) -> Tensor:
-    """The gradient of max_pool's input: each window's gradient at the place of its maximum. Linear in `grad`; its derivative in the input is zero
-    wherever it exists.
+    """The gradient of max_pool's input: each window's gradient at the place of its maximum.
+
+    Linear in `grad`; its derivative in the input is zero wherever it exists.
     """
     if MODE.special or type(grad) is not Tensor or type(input) is not Tensor or type(output) is not Tensor:
         return dispatch(_max_pool_backward, (grad, input, output,), {"kernel_size": kernel_size, "stride": stride, "padding": padding, "dilation": dilation})

@@ -284,7 +284,7 @@ class LerpBackward0(OpNode):
 NODE_CLASSES["lerp"] = LerpBackward0
 
 def lerp(input: Tensor | Number, end: Tensor | Number, weight: Tensor | Number) -> Tensor:
-    """input + weight * (end - input), exact at both ends. All tensors have one dtype. The node is that of a number as weight, `LerpBackward0`."""
+    """input + weight * (end - input), exact at both ends; all of one dtype. The node is that of a number as weight, `LerpBackward0`."""
     if MODE.special or type(input) is not Tensor or type(end) is not Tensor or type(weight) is not Tensor:
         return dispatch(_lerp, (input, end, weight,), {})
     t0 = input._type

@@ -1,0 +1,83 @@
+"""One program under two libraries: what Twofold and PyTorch do must be equal."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import twofold
+from twofold.tensors.core import wrap
+
+
+class Ours:
+    """Twofold, with a constructor of the tests' own."""
+
+    name = "twofold"
+    errors: Any = RuntimeError
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(twofold, name)
+
+    def make(self, values: Any, requires_grad: bool = True, dtype: Any = np.float64) -> Any:
+        t = wrap(np.array(values, dtype))
+        return t.requires_grad_() if requires_grad else t
+
+
+class Theirs:
+    """PyTorch."""
+
+    name = "torch"
+
+    def __init__(self) -> None:
+        self.torch = pytest.importorskip("torch")
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.torch, name)
+
+    def make(self, values: Any, requires_grad: bool = True, dtype: Any = np.float64) -> Any:
+        t = self.torch.from_numpy(np.array(values, dtype))
+        return t.requires_grad_() if requires_grad else t
+
+
+def plain(value: Any) -> Any:
+    """Tensors as nested lists, node names as text; other things as they are."""
+    if hasattr(value, "detach"):
+        return np.asarray(value.detach().numpy(), np.float64).tolist()
+    if isinstance(value, (list, tuple)):
+        return [plain(v) for v in value]
+    if isinstance(value, dict):
+        return {k: plain(v) for k, v in value.items()}
+    return value
+
+
+def assert_equal(ours: Any, theirs: Any) -> None:
+    if isinstance(theirs, list):
+        assert isinstance(ours, list)
+        assert len(ours) == len(theirs)
+        for a, b in zip(ours, theirs, strict=True):
+            assert_equal(a, b)
+    elif isinstance(theirs, float):
+        assert ours == pytest.approx(theirs, rel=1e-9, abs=1e-12, nan_ok=True)
+    else:
+        assert ours == theirs
+
+
+def both(program: Callable[[Any], Any]) -> Any:
+    """Run `program(library)` under both; returns what ours gave. A program that raises in one must raise in both."""
+    results = []
+    for library in (Theirs(), Ours()):
+        try:
+            with warnings.catch_warnings():
+                if library.name == "torch":
+                    warnings.simplefilter("ignore")
+                results.append(plain(program(library)))
+        except (RuntimeError, ValueError, TypeError) as e:
+            results.append(f"raised {'TypeError' if isinstance(e, TypeError) and not isinstance(e, RuntimeError) else 'RuntimeError'}")
+            if library.name == "twofold":
+                assert isinstance(e, twofold.errors.TwofoldError), e
+    assert_equal(results[1], results[0])
+    return results[1]

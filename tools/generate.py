@@ -17,9 +17,12 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "src"))
 
+from twofold.ir.dtypes import float32  # noqa: E402
 from twofold.ir.op import NOT_DIFFERENTIABLE, REQUIRED, VOCABULARY, Joint, Op, Param  # noqa: E402
+from twofold.ir.types import tensor_type  # noqa: E402
 from twofold.ops import load_vocabulary  # noqa: E402
 from twofold.ops.scalar import NUMPY_SPELLING, SCALAR_FUNCTIONS  # noqa: E402
+from twofold.support.errors import DTypeError  # noqa: E402
 
 TARGET = ROOT / "src" / "twofold" / "tensors" / "generated"
 HEADER = '''"""Functions and backward nodes of the family "{family}". Generated from the records in `twofold.ops` by tools/generate.py: do not edit."""
@@ -35,12 +38,16 @@ from typing import Any
 {numpy}
 from twofold.ir.mode import MODE, grad_enabled
 from twofold.ir.op import get_op
+from twofold.ir.types import scalar_type
 from twofold.tape.node import tick
 from twofold.tape.plan import scalar_key, table
 from twofold.tensors.core import Tensor
 from twofold.tensors.dispatch import NODE_CLASSES, dispatch
 {inplace}from twofold.tensors.nodes import OpNode
 from twofold.tensors.typing import DeviceLike, DTypeLike, Number
+
+_PLAIN = frozenset((Tensor, bool, int, float))
+_PLAIN_OR_NONE = _PLAIN | {{type(None)}}
 
 '''
 
@@ -199,11 +206,11 @@ ALWAYS_INLINE: frozenset[str] = frozenset()
 
 def result_is_fixed(op: Op) -> bool:
     """True if the output dtype is not that of float operands (comparisons)."""
-    from twofold.ir.dtypes import float32
-    from twofold.ir.types import tensor_type
-
     t = tensor_type(float32, (2,))
-    return op.infer((t,) * len(op.inputs), {}) is not t
+    try:
+        return op.infer((t,) * len(op.inputs), {}) is not t
+    except DTypeError:  # no operation on floats
+        return True
 
 
 def node_lines(op: Op, indent: str, arrays: dict[str, str], edges: list[str], plan: str, type_: str) -> list[str]:
@@ -336,12 +343,28 @@ def planned_function(op: Op) -> str:
     """Any operation with one output that is no view and takes no list: one look-up of the plan."""
     guards, keys, ins, edges, arrays = [], [], [], [], {}
     lines = [signature_text(op), *docstring(op)]
+    numbers = [op.promotion is not None and i > 0 for i, _ in enumerate(op.inputs)]
     for i, p in enumerate(op.inputs):
-        test = f"type({p.name}) is not Tensor"
-        guards.append(f"({p.name} is not None and {test})" if p.optional else test)
+        if numbers[i]:
+            guards.append(f"type({p.name}) not in {'_PLAIN_OR_NONE' if p.optional else '_PLAIN'}")
+        else:
+            test = f"type({p.name}) is not Tensor"
+            guards.append(f"({p.name} is not None and {test})" if p.optional else test)
     lines += [f"    if MODE.special or {' or '.join(guards)}:", f"        return {dispatch_text(op)}"]
     for i, p in enumerate(op.inputs):
-        if p.optional:
+        if numbers[i]:
+            missing = f"None if {p.name} is None else " if p.optional else ""
+            lines += [
+                f"    if type({p.name}) is Tensor:",
+                f"        t{i} = {p.name}._type",
+                f"        a{i} = {p.name}._array",
+                f"        e{i} = {p.name}._node",
+                "    else:",
+                f"        t{i} = {missing}scalar_type(type({p.name}))",
+                f"        a{i} = {p.name}",
+                f"        e{i} = None",
+            ]
+        elif p.optional:
             lines += [
                 f"    if {p.name} is None:",
                 f"        t{i} = a{i} = e{i} = None",
@@ -397,6 +420,7 @@ def kind_of_function(op: Op) -> str:
 def family_module(family: str, ops: Iterable[Op]) -> str:
     """The text of one generated module."""
     parts, used, functions, writes = [], set(), [], []
+    classes: set[str] = set()
     for op in ops:
         kind = kind_of_function(op)
         if kind == "inlined":
@@ -406,6 +430,9 @@ def family_module(family: str, ops: Iterable[Op]) -> str:
             parts.append(f"_{op.name}_plans = table(_{op.name})\n")
         parts.append("\n\n")
         if op.is_differentiable:
+            if op.node_name in classes:
+                raise SystemExit(f"{op.name}: the family {family} has two records with the node name {op.node_name}")
+            classes.add(op.node_name)
             parts.append(node_class(op, kind == "inlined"))
         if kind == "inlined":
             parts.append(inlined_function(op, []))

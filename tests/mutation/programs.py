@@ -17,15 +17,17 @@ from hypothesis import strategies as st
 
 INPUTS: dict[str, np.ndarray] = {}
 """The shapes (and aliasing) of the inputs; `worlds.make_inputs` makes the tensors. A, P, E, Z: leaves that require grad. B, F, W: plain. C = P*2, D = C[1:3],
-G = B.permute(1, 0), H = F.detach(), K = E*3, J = K.expand(2, 4), V = Z*2 (0-d)."""
+G = B.permute(1, 0), H = F.detach(), K = E*3, J = K.expand(2, 4), V = Z*2 (0-d),
+T = A.permute(1, 0)*2 (column by column in memory)."""
 
 
 def _shapes() -> None:
-    for name, shape in {"A": (3, 4), "P": (3, 4), "E": (4,), "Z": (), "B": (3, 4), "F": (4,), "W": (), "C": (3, 4), "K": (4,), "V": ()}.items():
+    for name, shape in {"A": (3, 4), "P": (3, 4), "E": (4,), "Z": (), "B": (3, 4), "F": (4,), "W": (), "C": (3, 4), "K": (4,), "V": (), "T": (3, 4)}.items():
         INPUTS[name] = np.zeros(shape)
     INPUTS["D"] = INPUTS["C"][1:3]
     INPUTS["G"] = INPUTS["B"].T
     INPUTS["H"] = INPUTS["F"][...]
+    INPUTS["T"] = INPUTS["T"].T
     INPUTS["J"] = np.broadcast_to(INPUTS["K"], (2, 4))
 
 

@@ -240,12 +240,13 @@ def make_inputs(world: World, seed: int) -> dict[str, Any]:
     t = {name: world.leaf(r.standard_normal(shape)) for name, shape in (("A", (3, 4)), ("P", (3, 4)), ("E", (4,)), ("Z", ()))}
     t |= {name: world.plain(r.standard_normal(shape)) for name, shape in (("B", (3, 4)), ("F", (4,)), ("W", ()))}
     t["C"], t["K"], t["V"] = t["P"] * 2.0, t["E"] * 3.0, t["Z"] * 2.0
+    t["T"] = t["A"].permute(1, 0) * 2.0
     t["D"], t["G"], t["H"], t["J"] = t["C"][1:3], t["B"].permute(1, 0), t["F"].detach(), t["K"].expand(2, 4)
     return t
 
 
 LEAVES = ("A", "P", "E", "Z")
-INNER = ("B", "F", "W", "C", "K", "V", "D", "G", "H", "J")
+INNER = ("B", "F", "W", "C", "K", "V", "D", "G", "H", "J", "T")
 BASIC = (int, slice, type(None), type(...))
 
 

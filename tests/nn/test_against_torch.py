@@ -297,14 +297,26 @@ def test_a_whole_net_takes_torchs_state_and_gives_it_back() -> None:
             p.zero_()
     copy_state(mine, other, torch.from_numpy)
     close(mine(ours(x)), other(torch.from_numpy(x)))
-    assert mine[0][1].num_batches_tracked.item() == other[0][1].num_batches_tracked.item() + 0 == 2
+    assert mine[0][1].num_batches_tracked.item() == other[0][1].num_batches_tracked.item() == 2
 
 
 def test_functional_names_are_torchs() -> None:
     assert set(dir(functional)) <= set(dir(torch.nn.functional))
     for name in dir(functional):
         assert callable(getattr(functional, name))
-    for name in ("relu", "elu", "softmax", "embedding", "dropout", "hardtanh", "cross_entropy", "max_pool2d", "conv2d", "batch_norm", "pad"):
+    for name in (
+        "relu",
+        "elu",
+        "softmax",
+        "embedding",
+        "dropout",
+        "hardtanh",
+        "cross_entropy",
+        "max_pool2d",
+        "conv2d",
+        "batch_norm",
+        "pad",
+    ):
         assert name in dir(functional)
     with pytest.raises(AttributeError, match="no function 'relu7'; similar: relu"):
         functional.relu7

@@ -17,7 +17,13 @@ from twofold.nn import Parameter
 from twofold.optim import SGD, Adagrad, Adam, AdamW, Optimizer, RMSprop, lr_scheduler
 from twofold.optim.optimizer import PIECE
 from twofold.support.errors import (
-    ArgumentError, InplaceError, ShapeError, StateDictError, TwofoldError, UnsupportedError, ValueRangeError,
+    ArgumentError,
+    InplaceError,
+    ShapeError,
+    StateDictError,
+    TwofoldError,
+    UnsupportedError,
+    ValueRangeError,
 )  # fmt: skip
 from twofold.tape.versions import STAMPS, root_of
 from twofold.tensors.core import Tensor
@@ -50,7 +56,8 @@ def test_large_parameters_are_updated_in_pieces(make: Any) -> None:
     """The same numbers as element by element, in memory of any order."""
     n = 2 * PIECE + 17
     big, small = leaf(n), leaf(n)
-    transposed = ours(np.zeros((4, n)), False).T.contiguous() if False else Parameter(ours(values(n, 1).repeat(2, 1)).T)
+    transposed = Parameter(ours(values(n).reshape(n, 1).repeat(2, 1)).T)
+    assert not transposed.is_contiguous()
     parts = [ours(to_array(small)[i : i + 1000], True) for i in range(0, n, 1000)]
     whole, split, turned = make([big]), make(parts), make([transposed])
     for k in range(2):

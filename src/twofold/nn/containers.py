@@ -63,6 +63,7 @@ class _Numbered(Module):
         return module
 
     def __delitem__(self, index: Any) -> None:
+        """Take modules out; all others are numbered anew, also those that had names, as in PyTorch."""
         gone = [list(self._modules)[i] for i in range(*index.indices(len(self)))] if isinstance(index, slice) else [self._key(index)]
         kept = [m for k, m in self._modules.items() if k not in gone]
         self._renumber(kept)
@@ -103,14 +104,6 @@ class Sequential(_Numbered):
         if isinstance(index, slice):
             return type(self)(OrderedDict(list(self._modules.items())[index]))
         return self._modules[self._key(index)]
-
-    def __delitem__(self, index: Any) -> None:
-        names = list(self._modules)
-        if all(n == str(i) for i, n in enumerate(names)):
-            super().__delitem__(index)
-            return
-        for key in names[index] if isinstance(index, slice) else [self._key(index)]:
-            del self._modules[key]
 
     def insert(self, index: int, module: Module) -> Sequential:
         """Put a module before `index`; returns self."""

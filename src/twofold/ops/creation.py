@@ -1,5 +1,6 @@
 """Tensors made from attributes alone, copies, conversions, and what in-place writes of values mean."""
 # ruff: noqa: F821  (names in rules are vocabulary names, see ops/record.py)
+# mypy: disable-error-code="name-defined,call-overload"
 
 from __future__ import annotations
 
@@ -92,7 +93,7 @@ def _like_type(input: TensorType, dtype: DType | None = None, device: str | None
 
 
 def _numpy(input: Any, dtype: DType | None) -> np.dtype:
-    return input.dtype if dtype is None else dtype.numpy  # type: ignore[no-any-return]
+    return input.dtype if dtype is None else dtype.numpy
 
 
 define(
@@ -194,7 +195,8 @@ def _space_type(name: str) -> Any:
 define(
     "linspace(Scalar start, Scalar end, int steps, *, dtype? dtype=None, device? device=None) -> Tensor",
     type_rule=_space_type("linspace"), gradient=NOT_DIFFERENTIABLE, any_dtype=True, cost="copy", method=False,
-    reference=lambda start, end, steps, dtype=None, device=None: linear_steps(start, end, steps).astype((dtype or dtypes.get_default_dtype()).numpy),
+    reference=lambda start, end, steps, dtype=None, device=None:
+        linear_steps(start, end, steps).astype((dtype or dtypes.get_default_dtype()).numpy),
     doc="`steps` evenly spaced numbers from `start` to `end`, both included.",
 )  # fmt: skip
 define(
@@ -232,13 +234,15 @@ def _indices_type(name: str, lower: bool) -> Any:
 define(
     "tril_indices(int row, int col, int offset=0, *, dtype? dtype=None, device? device=None) -> Tensor",
     type_rule=_indices_type("tril_indices", True), gradient=NOT_DIFFERENTIABLE, any_dtype=True, cost="copy", method=False,
-    reference=lambda row, col, offset=0, dtype=None, device=None: np.stack(np.tril_indices(row, offset, col)).astype((dtype or dtypes.int64).numpy),
+    reference=lambda row, col, offset=0, dtype=None, device=None:
+        np.stack(np.tril_indices(row, offset, col)).astype((dtype or dtypes.int64).numpy),
     doc="The positions (a row of row numbers, a row of column numbers) of the lower triangle of a matrix.",
 )  # fmt: skip
 define(
     "triu_indices(int row, int col, int offset=0, *, dtype? dtype=None, device? device=None) -> Tensor",
     type_rule=_indices_type("triu_indices", False), gradient=NOT_DIFFERENTIABLE, any_dtype=True, cost="copy", method=False,
-    reference=lambda row, col, offset=0, dtype=None, device=None: np.stack(np.triu_indices(row, offset, col)).astype((dtype or dtypes.int64).numpy),
+    reference=lambda row, col, offset=0, dtype=None, device=None:
+        np.stack(np.triu_indices(row, offset, col)).astype((dtype or dtypes.int64).numpy),
     doc="The positions (a row of row numbers, a row of column numbers) of the upper triangle of a matrix.",
 )  # fmt: skip
 
@@ -247,7 +251,7 @@ define(
 
 def converted(a: Any, dtype: np.dtype) -> Any:
     """A copy in another dtype, quiet where numbers do not fit (infinity, or an unspecified integer, as PyTorch)."""
-    if a.dtype.kind in "fV" and dtype.kind != "b" and dtype.itemsize <= a.dtype.itemsize or dtype.itemsize == 2:
+    if (a.dtype.kind in "fV" and dtype.kind != "b" and dtype.itemsize <= a.dtype.itemsize) or dtype.itemsize == 2:
         with np.errstate(all="ignore"):
             return a.astype(dtype)
     return a.astype(dtype)
@@ -313,7 +317,8 @@ def copied_gradient(g: Any, shape: Any, dtype: Any, from_dtype: Any) -> Any:
 
 define(
     "copy(Tensor input, Tensor other) -> Tensor",
-    type_rule=_copy_type, reference=_copy, any_dtype=True, cost="copy", node_name="CopyBackwards", inplace=True, method=False, function=False,
+    type_rule=_copy_type, reference=_copy, any_dtype=True, cost="copy", node_name="CopyBackwards", inplace=True, method=False,
+    function=False,
     gradient=(
         lambda g: zeros_like(g),
         lambda g, other_shape, other_dtype, input_dtype: copied_gradient(g, other_shape, other_dtype, input_dtype),

@@ -5,6 +5,7 @@
 were if those are next to one another, else in front.
 """
 # ruff: noqa: F821  (names in rules are vocabulary names, see ops/record.py)
+# mypy: disable-error-code="name-defined,call-overload"
 
 from __future__ import annotations
 
@@ -170,7 +171,9 @@ define(
 )  # fmt: skip
 
 
-def _index_put_type(input: TensorType, indices: tuple[TensorType, ...], values: TensorType, dims: tuple[int, ...], accumulate: bool) -> TensorType:
+def _index_put_type(
+    input: TensorType, indices: tuple[TensorType, ...], values: TensorType, dims: tuple[int, ...], accumulate: bool
+) -> TensorType:
     common_device((input, *indices, values), "index_put")
     shown = indexed_shape("index_put", input.shape, indices, dims)
     if values.dtype is not input.dtype:
@@ -333,7 +336,8 @@ define(
     "scatter_add(Tensor input, Dim dim, Tensor index, Tensor src) -> Tensor",
     type_rule=lambda input, index, src, dim: _scatter_type("scatter_add")(input, index, src, dim=dim),
     reference=lambda input, index, src, dim: _scatter("scatter_add", input, dim, index, src, np.add), cost="scatter", inplace=True,
-    gradient=(lambda g: g, NOT_DIFFERENTIABLE, lambda g, dim, index, src_shape: gathered(g, dim, index, src_shape)), onnx="ScatterElements@18",
+    gradient=(lambda g: g, NOT_DIFFERENTIABLE, lambda g, dim, index, src_shape: gathered(g, dim, index, src_shape)),
+    onnx="ScatterElements@18",
     doc="A copy with src[i, j, …] added at index[i, j, …] of dimension `dim`; values for the same position add up.",
 )  # fmt: skip
 
@@ -379,7 +383,9 @@ def _slices_type(name: str, input: TensorType, index: TensorType, source: Tensor
     n = _vector(name, input, dim, index)
     wanted = _resized(input.shape, dim, n)
     if source.shape != wanted:
-        raise ShapeError(f"{name}: the source must have shape {wanted}, not {source.shape}, for an index of {n} in dimension {dim} of {input.shape}")
+        raise ShapeError(
+            f"{name}: the source must have shape {wanted}, not {source.shape}, for an index of {n} in dimension {dim} of {input.shape}"
+        )
     if source.dtype is not input.dtype:
         raise DTypeError(f"{name}: a source of {source.dtype.name} for a tensor of {input.dtype.name}; convert it with .to(dtype)")
     return input
@@ -402,7 +408,10 @@ define(
         NOT_DIFFERENTIABLE,
         lambda g, dim, index, source_shape, alpha: reshape(index_select(g, dim, index), source_shape) * alpha,
     ),
-    doc="A copy with `alpha` times the slices of `source` added to the slices of dimension `dim` at the positions of a 1-d index; repeated ones add up.",
+    doc=(
+        "A copy with `alpha` times the slices of `source` added to the slices of dimension `dim` at the positions of a 1-d index; "
+        "repeated ones add up."
+    ),
 )  # fmt: skip
 
 
@@ -419,7 +428,8 @@ def _index_write(name: str, input: Any, dim: int, index: Any, value: Any) -> Any
 define(
     "index_copy(Tensor input, Dim dim, Tensor index, Tensor source) -> Tensor",
     type_rule=lambda input, index, source, dim: _slices_type("index_copy", input, index, source, dim),
-    reference=lambda input, index, source, dim: _index_write("index_copy", input, dim, index, source), any_dtype=True, cost="scatter", inplace=True,
+    reference=lambda input, index, source, dim: _index_write("index_copy", input, dim, index, source), any_dtype=True, cost="scatter",
+    inplace=True,
     gradient=(
         lambda g, dim, index: index_fill(g, dim, index, 0),
         NOT_DIFFERENTIABLE,
@@ -508,4 +518,3 @@ define(
     ),
     doc="A copy with `source` written (or added, with `accumulate`) at flat positions of the tensor in C order.",
 )  # fmt: skip
-

@@ -1,5 +1,6 @@
 """Joining tensors, repeating and rearranging their elements: all copies."""
 # ruff: noqa: F821  (names in rules are vocabulary names, see ops/record.py)
+# mypy: disable-error-code="name-defined,call-overload"
 
 from __future__ import annotations
 
@@ -36,7 +37,8 @@ def cut_apart(g: Any, shapes: Any, dim: Any) -> Any:
 
 define(
     "cat(Tensor[] tensors, Dim dim=0) -> Tensor",
-    type_rule=_cat_type, reference=lambda tensors, dim=0: np.concatenate(tensors, axis=dim), promotion="default", any_dtype=True, cost="copy",
+    type_rule=_cat_type, reference=lambda tensors, dim=0: np.concatenate(tensors, axis=dim), promotion="default", any_dtype=True,
+    cost="copy",
     gradient=(lambda g, tensors_shape, dim: cut_apart(g, tensors_shape, dim),), method=False, onnx="Concat@13",
     doc="The tensors one after another along an existing dimension; other sizes must be equal. Dtypes are promoted.",
 )  # fmt: skip
@@ -65,7 +67,9 @@ define(
 def _repeat_type(input: TensorType, repeats: tuple[Any, ...]) -> TensorType:
     lead = len(repeats) - input.ndim
     if lead < 0:
-        raise ShapeError(f"repeat: {len(repeats)} repeat counts {repeats} for a tensor of {input.ndim} dimensions: give at least one for each")
+        raise ShapeError(
+            f"repeat: {len(repeats)} repeat counts {repeats} for a tensor of {input.ndim} dimensions: give at least one for each"
+        )
     for r in repeats:
         if type(r) is int and r < 0:
             raise ValueRangeError(f"repeat: negative count in {repeats}")
@@ -83,9 +87,13 @@ def unrepeat(g: Any, shape: Any, repeats: Any) -> Any:
 
 define(
     "repeat(Tensor input, Shape repeats) -> Tensor",
-    type_rule=_repeat_type, reference=lambda input, repeats: np.tile(input, repeats) if repeats else np.array(input), any_dtype=True, cost="copy",
+    type_rule=_repeat_type, reference=lambda input, repeats: np.tile(input, repeats) if repeats else np.array(input), any_dtype=True,
+    cost="copy",
     gradient=(lambda g, input_shape, repeats: unrepeat(g, input_shape, repeats),), function=False, onnx="Tile@13",
-    doc="The tensor repeated `repeats[i]` times along dimension i; more counts than dimensions add leading ones. A copy; `expand` is the view.",
+    doc=(
+        "The tensor repeated `repeats[i]` times along dimension i; more counts than dimensions add leading ones. A copy; `expand` "
+        "is the view."
+    ),
 )  # fmt: skip
 
 # ---- rearranging ---------------------------------------------------------------------------------------------------------------
@@ -115,7 +123,10 @@ define(
     type_rule=_roll_type, any_dtype=True, cost="copy",
     reference=lambda input, shifts, dims=(): np.array(np.roll(input, shifts, dims) if dims else np.roll(input, shifts[0])),
     gradient=(lambda g, shifts, dims: roll(g, negated(shifts), dims),),
-    doc="The elements moved `shifts` places along `dims`, those pushed out coming in again at the other end. Without `dims` the flattened tensor is rolled.",
+    doc=(
+        "The elements moved `shifts` places along `dims`, those pushed out coming in again at the other end. Without `dims` the "
+        "flattened tensor is rolled."
+    ),
 )  # fmt: skip
 
 
@@ -130,13 +141,15 @@ def _triangle_type(name: str) -> Any:
 
 define(
     "tril(Tensor input, int diagonal=0) -> Tensor",
-    type_rule=_triangle_type("tril"), reference=lambda input, diagonal=0: np.tril(input, diagonal), any_dtype=True, cost="copy", inplace=True,
+    type_rule=_triangle_type("tril"), reference=lambda input, diagonal=0: np.tril(input, diagonal), any_dtype=True, cost="copy",
+    inplace=True,
     gradient=(lambda g, diagonal: tril(g, diagonal),), onnx="Trilu@14",
     doc="The lower triangle of the matrices in the last two dimensions, zeros above `diagonal` (0 is the main one, positive above it).",
 )  # fmt: skip
 define(
     "triu(Tensor input, int diagonal=0) -> Tensor",
-    type_rule=_triangle_type("triu"), reference=lambda input, diagonal=0: np.triu(input, diagonal), any_dtype=True, cost="copy", inplace=True,
+    type_rule=_triangle_type("triu"), reference=lambda input, diagonal=0: np.triu(input, diagonal), any_dtype=True, cost="copy",
+    inplace=True,
     gradient=(lambda g, diagonal: triu(g, diagonal),), onnx="Trilu@14",
     doc="The upper triangle of the matrices in the last two dimensions, zeros below `diagonal` (0 is the main one, positive above it).",
 )  # fmt: skip
@@ -150,7 +163,9 @@ def _diag_embed_shape(shape: tuple[Any, ...], offset: int, dim1: int, dim2: int)
 
 def _diag_embed_type(input: TensorType, offset: int, dim1: int, dim2: int) -> TensorType:
     if input.ndim == 0 or dim1 == dim2:
-        raise DimensionError(f"diag_embed: two different dimensions and a tensor of at least 1 dimension are needed, not {dim1}, {dim2}, {input.shape}")
+        raise DimensionError(
+            f"diag_embed: two different dimensions and a tensor of at least 1 dimension are needed, not {dim1}, {dim2}, {input.shape}"
+        )
     return input.with_shape(_diag_embed_shape(input.shape, offset, dim1, dim2))
 
 
@@ -170,4 +185,3 @@ define(
     gradient=(lambda g, offset, dim1, dim2: diagonal(g, offset, dim1, dim2),),
     doc="Matrices in `dim1` and `dim2` whose diagonals are the input's last dimension, zeros elsewhere.",
 )  # fmt: skip
-

@@ -1,5 +1,6 @@
 """Embeddings, one-hot vectors, and what masks select: sizes that depend on values are symbols of their own in a static graph."""
 # ruff: noqa: F821  (names in rules are vocabulary names, see ops/record.py)
+# mypy: disable-error-code="name-defined,call-overload"
 
 from __future__ import annotations
 
@@ -49,9 +50,7 @@ define(
 )  # fmt: skip
 
 
-def _embedding_backward(
-    grad_output: Any, indices: Any, num_weights: int, padding_idx: int = -1, scale_grad_by_freq: bool = False
-) -> Any:
+def _embedding_backward(grad_output: Any, indices: Any, num_weights: int, padding_idx: int = -1, scale_grad_by_freq: bool = False) -> Any:
     rows = np.reshape(indices, -1)
     values = grad_output.reshape(rows.size, grad_output.shape[-1])
     if padding_idx >= 0:
@@ -76,7 +75,8 @@ def embedding_twice(g: Any, indices: Any, padding_idx: Any, scale_grad_by_freq: 
 
 
 define(
-    "embedding_dense_backward(Tensor grad_output, Tensor indices, int num_weights, int padding_idx=-1, bool scale_grad_by_freq=False) -> Tensor",
+    "embedding_dense_backward(Tensor grad_output, Tensor indices, int num_weights, int padding_idx=-1, bool "
+    "scale_grad_by_freq=False) -> Tensor",
     type_rule=lambda grad_output, indices, num_weights, padding_idx, scale_grad_by_freq: grad_output.with_shape(
         (num_weights, grad_output.shape[-1])
     ),
@@ -111,7 +111,8 @@ def _one_hot(input: Any, num_classes: int) -> Any:
 
 define(
     "one_hot(Tensor input, int num_classes) -> Tensor",
-    type_rule=_one_hot_type, reference=_one_hot, gradient=NOT_DIFFERENTIABLE, any_dtype=True, cost="scatter", method=False, onnx="OneHot@11",
+    type_rule=_one_hot_type, reference=_one_hot, gradient=NOT_DIFFERENTIABLE, any_dtype=True, cost="scatter", method=False,
+    onnx="OneHot@11",
     doc="For each index a vector of `num_classes` zeros (int64) with a 1 at the index, as a new last dimension.",
 )  # fmt: skip
 
@@ -182,7 +183,9 @@ def _masked_scatter(input: Any, mask: Any, source: Any) -> Any:
     result = np.array(a, order="C")
     count = int(np.count_nonzero(m))
     if count > np.size(source):
-        raise ShapeError(f"masked_scatter: the mask selects {count} elements, the source of shape {np.shape(source)} has only {np.size(source)}")
+        raise ShapeError(
+            f"masked_scatter: the mask selects {count} elements, the source of shape {np.shape(source)} has only {np.size(source)}"
+        )
     result[m] = np.reshape(source, -1)[:count]
     return result
 
@@ -217,7 +220,10 @@ define(
     "nonzero(Tensor input) -> Tensor",
     type_rule=lambda input: tensor_type(dtypes.int64, (dims.fresh(0, _known_count(input.shape)), input.ndim), input.device),
     reference=lambda input: np.argwhere(input), gradient=NOT_DIFFERENTIABLE, any_dtype=True, cost="gather", onnx="NonZero@13",
-    doc="The positions of the elements that are not zero, one a row (int64). The count depends on values: a symbol of its own in a static graph.",
+    doc=(
+        "The positions of the elements that are not zero, one a row (int64). The count depends on values: a symbol of its own in a "
+        "static graph."
+    ),
 )  # fmt: skip
 
 # ---- scatter_reduce ----------------------------------------------------------------------------------------------------------------
@@ -233,7 +239,9 @@ def _scatter_reduce_type(input: TensorType, index: TensorType, src: TensorType, 
     if index.shape != src.shape:
         raise ShapeError(f"scatter_reduce: index and source must have one shape, not {index.shape} and {src.shape}")
     if index.ndim != input.ndim:
-        raise ShapeError(f"scatter_reduce: the index of shape {index.shape} must have as many dimensions as the tensor of shape {input.shape}")
+        raise ShapeError(
+            f"scatter_reduce: the index of shape {index.shape} must have as many dimensions as the tensor of shape {input.shape}"
+        )
     same_except("scatter_reduce", "a tensor", index.shape, input.shape, dim)
     if src.dtype is not input.dtype:
         raise DTypeError(f"scatter_reduce: a source of {src.dtype.name} for a tensor of {input.dtype.name}; convert it with .to(dtype)")
@@ -306,10 +314,13 @@ define(
     "scatter_reduce(Tensor input, Dim dim, Tensor index, Tensor src, str reduce, *, bool include_self=True) -> Tensor",
     type_rule=_scatter_reduce_type, reference=_scatter_reduce, cost="scatter", inplace=True, onnx="ScatterElements@18",
     gradient=(
-        lambda g, input, dim, index, src, result, reduce, include_self: reduced_self(g, input, dim, index, src, result, reduce, include_self),
+        lambda g, input, dim, index, src, result, reduce, include_self:
+            reduced_self(g, input, dim, index, src, result, reduce, include_self),
         NOT_DIFFERENTIABLE,
-        lambda g, input, dim, index, src, result, reduce, include_self: reduced_source(g, input, dim, index, src, result, reduce, include_self),
+        lambda g, input, dim, index, src, result, reduce, include_self:
+            reduced_source(g, input, dim, index, src, result, reduce, include_self),
     ),
-    doc="""A copy with src[i, j, …] reduced ("sum", "mean", "amax" or "amin") into index[i, j, …] of dimension `dim`, with what was there
+    doc="""A copy with src[i, j, …] reduced ("sum", "mean", "amax" or "amin") into index[i, j, …] of dimension `dim`.
+    The result is made with what was there
     (`include_self`) or without. Equal extremes share the gradient.""",
 )  # fmt: skip

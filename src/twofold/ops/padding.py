@@ -1,5 +1,7 @@
-"""Padding: with a constant, by reflection, with the border's value, around in a circle. Pads are given last dimension first, as in PyTorch."""
+"""Padding: with a constant, by reflection, with the border's value, around in a circle. Pads are given last dimension first, as in
+PyTorch."""
 # ruff: noqa: F821  (names in rules are vocabulary names, see ops/record.py)
+# mypy: disable-error-code="name-defined,call-overload"
 
 from __future__ import annotations
 
@@ -50,7 +52,10 @@ define(
     type_rule=lambda input, pad, value: input.with_shape(padded_shape("pad", input.shape, pad)),
     reference=_constant_pad_nd, any_dtype=True, cost="copy", method=False, onnx="Pad@13",
     gradient=(lambda g, pad: constant_pad_nd(g, negated(pad), 0),),
-    doc="The tensor with `value` around it: `pad` holds (before, after) of the last dimension, then of the one before it, …; negative pads cut off.",
+    doc=(
+        "The tensor with `value` around it: `pad` holds (before, after) of the last dimension, then of the one before it, …; "
+        "negative pads cut off."
+    ),
 )  # fmt: skip
 
 
@@ -132,7 +137,8 @@ def _define_edges(name: str, mode: str, count: int, reference: Any, gradient: An
     define(
         f"{name}{count}d(Tensor input, int[] pad) -> Tensor",
         type_rule=lambda input, pad: _edge_shape(f"{name}{count}d", mode, count, input, pad),
-        reference=reference, gradient=(gradient,), node_name=f"{name.title().replace('_', '')}{count}DBackward0", any_dtype=True, cost="copy",
+        reference=reference, gradient=(gradient,), node_name=f"{name.title().replace('_', '')}{count}DBackward0", any_dtype=True,
+        cost="copy",
         method=False, function=False, onnx="Pad@13", doc=f"{text} in the last {count} dimension(s); `pad` as in `constant_pad_nd`.",
     )  # fmt: skip
 

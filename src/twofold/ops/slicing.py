@@ -1,5 +1,6 @@
 """Views of parts: one index, a slice, the diagonal, windows, other strides; and taking tensors apart."""
 # ruff: noqa: F821  (names in rules are vocabulary names, see ops/record.py)
+# mypy: disable-error-code="name-defined,call-overload"
 
 from __future__ import annotations
 
@@ -95,7 +96,10 @@ define(
     type_rule=_slice_type, any_dtype=True, cost="view", onnx="Slice@13", method=False, function=False,
     reference=lambda input, dim=0, start=None, end=None, step=1: input[along(dim, slice(start, end, step))],
     gradient=(lambda g, input_shape, dim, start, end, step: slice_backward(g, input_shape, dim, start, end, step),),
-    doc="The view of the elements start, start + step, … before `end` of a dimension, with Python's meaning of negative and missing bounds.",
+    doc=(
+        "The view of the elements start, start + step, … before `end` of a dimension, with Python's meaning of negative and missing "
+        "bounds."
+    ),
 )  # fmt: skip
 define(
     "slice_backward(Tensor grad_output, Shape input_sizes, int dim, int? start=None, int? end=None, int step=1) -> Tensor",
@@ -125,7 +129,8 @@ def _diagonal_backward(grad: Any, input_sizes: tuple[int, ...], offset: int, dim
 
 define(
     "diagonal(Tensor(a) input, int offset=0, Dim dim1=0, Dim dim2=1) -> Tensor(a)",
-    type_rule=_diagonal_type, reference=lambda input, offset=0, dim1=0, dim2=1: np.diagonal(input, offset, dim1, dim2), any_dtype=True, cost="view",
+    type_rule=_diagonal_type, reference=lambda input, offset=0, dim1=0, dim2=1: np.diagonal(input, offset, dim1, dim2), any_dtype=True,
+    cost="view",
     gradient=(lambda g, input_shape, offset, dim1, dim2: diagonal_backward(g, input_shape, offset, dim1, dim2),),
     doc="The view of the diagonal of the matrices in `dim1` and `dim2`, as the last dimension; `offset` > 0 is above the main diagonal.",
 )  # fmt: skip
@@ -201,7 +206,9 @@ def _split_with_sizes_type(input: TensorType, split_sizes: tuple[Any, ...], dim:
             raise ValueRangeError(f"split_with_sizes: negative size in {split_sizes}")
         total = total + n
     if total != input.shape[dim]:
-        raise ShapeError(f"split_with_sizes: the sizes {split_sizes} add up to {total}, dimension {dim} of shape {input.shape} is {input.shape[dim]}")
+        raise ShapeError(
+            f"split_with_sizes: the sizes {split_sizes} add up to {total}, dimension {dim} of shape {input.shape} is {input.shape[dim]}"
+        )
     return tuple(input.with_shape((*input.shape[:dim], n, *input.shape[dim + 1 :])) for n in split_sizes)
 
 
@@ -218,13 +225,16 @@ define(
 
 def _view_dtype_type(input: TensorType, dtype: DType) -> TensorType:
     if dtype.itemsize != input.dtype.itemsize:
-        raise DTypeError(f"view: {input.dtype.name} elements of {input.dtype.itemsize} bytes cannot be seen as {dtype.name} of {dtype.itemsize} bytes")
+        raise DTypeError(
+            f"view: {input.dtype.name} elements of {input.dtype.itemsize} bytes cannot be seen as {dtype.name} of {dtype.itemsize} bytes"
+        )
     return input.with_dtype(dtype)
 
 
 define(
     "view_dtype(Tensor(a) input, dtype dtype) -> Tensor(a)",
-    type_rule=_view_dtype_type, reference=lambda input, dtype: np.asarray(input).view(dtype.numpy), any_dtype=True, cost="view", method=False,
+    type_rule=_view_dtype_type, reference=lambda input, dtype: np.asarray(input).view(dtype.numpy), any_dtype=True, cost="view",
+    method=False,
     function=False, gradient=NOT_DIFFERENTIABLE,
     doc="The same memory read as another dtype of the same size.",
 )  # fmt: skip
@@ -299,20 +309,26 @@ def _as_strided_type(input: TensorType, size: tuple[int, ...], stride: tuple[int
         raise ValueRangeError(f"as_strided: sizes, strides and offset must not be negative: {size}, {stride}, {offset}")
     last = offset + sum((n - 1) * s for n, s in zip(size, stride, strict=True))
     if 0 not in size and last >= input.numel:
-        raise IndexOutOfRange(f"as_strided: size {size}, stride {stride} and offset {offset} reach element {last} of a tensor of {input.numel} elements")
+        raise IndexOutOfRange(
+            f"as_strided: size {size}, stride {stride} and offset {offset} reach element {last} of a tensor of {input.numel} elements"
+        )
     return input.with_shape(size)
 
 
 def _as_strided(input: Any, size: tuple[int, ...], stride: tuple[int, ...], storage_offset: int | None = None) -> Any:
     a = np.asarray(input)
     if not a.flags.c_contiguous:
-        raise InplaceError(f"as_strided: the tensor of shape {a.shape} is not contiguous: its elements are not in C order. Use contiguous() first", "view")
+        raise InplaceError(
+            f"as_strided: the tensor of shape {a.shape} is not contiguous: its elements are not in C order. Use contiguous() first", "view"
+        )
     if 0 in size:
         return np.empty(size, a.dtype)
     return strided(a, size, tuple(s * a.itemsize for s in stride), (storage_offset or 0) * a.itemsize)
 
 
-def _as_strided_backward(grad: Any, input_sizes: tuple[int, ...], size: tuple[int, ...], stride: tuple[int, ...], storage_offset: int | None = None) -> Any:
+def _as_strided_backward(
+    grad: Any, input_sizes: tuple[int, ...], size: tuple[int, ...], stride: tuple[int, ...], storage_offset: int | None = None
+) -> Any:
     flat = np.zeros(int(np.prod(input_sizes, dtype=np.int64)), grad.dtype)
     np.add.at(flat, _as_strided(positions((flat.size,)), size, stride, storage_offset).reshape(-1), grad.reshape(-1))
     return flat.reshape(input_sizes)

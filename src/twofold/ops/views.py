@@ -1,5 +1,6 @@
 """Views: outputs that share the memory of an input, and the chains of them that in-place writes replay."""
 # ruff: noqa: F821  (names in rules are vocabulary names, see ops/record.py)
+# mypy: disable-error-code="name-defined,call-overload"
 
 from __future__ import annotations
 
@@ -27,7 +28,9 @@ def _expand_type(input: TensorType, size: tuple[Any, ...]) -> TensorType:
                 raise ShapeError(f"expand: -1 is not allowed in the leading, new dimension {i} of {size}")
             n = old
         if old is not None and old != n and old != 1:
-            raise ShapeError(f"expand: dimension {i - lead} of the tensor of shape {input.shape} is {old} and cannot become {n} (target {size})")
+            raise ShapeError(
+                f"expand: dimension {i - lead} of the tensor of shape {input.shape} is {old} and cannot become {n} (target {size})"
+            )
         if type(n) is int and n < 0:
             raise ShapeError(f"expand: negative size {n} in {size}")
         shape.append(n)
@@ -119,16 +122,21 @@ def _view(input: Any, size: tuple[int, ...]) -> Any:
     except ValueError:
         strides = tuple(s // a.itemsize for s in a.strides)
         raise InplaceError(
-            f"view: a tensor of shape {a.shape} with strides {strides} has no view of shape {size}: its elements are not in that order. Use reshape(), which copies.",
+            f"view: a tensor of shape {a.shape} with strides {strides} has no view of shape {size}: its elements are not in that "
+            f"order. Use reshape(), which copies.",
             "view",
         ) from None
 
 
 define(
     "view(Tensor(a) input, Shape size) -> Tensor(a)",
-    type_rule=_view_type, reference=lambda input, size: np.reshape(input, size), eager=_view, any_dtype=True, cost="view", onnx="Reshape@14",
+    type_rule=_view_type, reference=lambda input, size: np.reshape(input, size), eager=_view, any_dtype=True, cost="view",
+    onnx="Reshape@14",
     gradient=(lambda g, input_shape: reshape(g, input_shape),),
-    doc="The same elements under another shape, sharing memory; raises where strides do not allow it. (In a graph, which knows no strides, it always exists.)",
+    doc=(
+        "The same elements under another shape, sharing memory; raises where strides do not allow it. (In a graph, which knows no "
+        "strides, it always exists.)"
+    ),
 )  # fmt: skip
 define(
     "reshape_copy(Tensor input, Shape size) -> Tensor",
@@ -171,7 +179,8 @@ def _swapped(shape: tuple[Any, ...], dim0: int, dim1: int) -> tuple[Any, ...]:
 define(
     "transpose(Tensor(a) input, Dim dim0, Dim dim1) -> Tensor(a)",
     type_rule=lambda input, dim0, dim1: input.with_shape(_swapped(input.shape, dim0, dim1)),
-    reference=lambda input, dim0, dim1: np.swapaxes(input, dim0, dim1) if input.ndim else input, any_dtype=True, cost="view", onnx="Transpose@13",
+    reference=lambda input, dim0, dim1: np.swapaxes(input, dim0, dim1) if input.ndim else input, any_dtype=True, cost="view",
+    onnx="Transpose@13",
     gradient=(lambda g, dim0, dim1: transpose(g, dim0, dim1),),
     doc="A view with two dimensions exchanged.",
 )  # fmt: skip
@@ -194,7 +203,8 @@ define(
 
 define(
     "alias(Tensor(a) input) -> Tensor(a)",
-    type_rule=lambda input: input, reference=lambda input: np.asarray(input)[...], any_dtype=True, cost="view", onnx="Identity@14", method=False,
+    type_rule=lambda input: input, reference=lambda input: np.asarray(input)[...], any_dtype=True, cost="view", onnx="Identity@14",
+    method=False,
     gradient=(lambda g: g,),
     doc="A view of everything.",
 )  # fmt: skip
@@ -252,16 +262,22 @@ def see(chain: Chain, array: Any) -> Any:
 
 def see_or_copy(chain: Chain, array: Any) -> Any:
     """What the chain shows, copied where the array's strides allow no view."""
-    try:
-        return see(chain, array)
-    except InplaceError:
-        return see(chain, np.array(array, order="C"))
+    a = np.asarray(array)
+    for step in chain:
+        try:
+            a = apply_step(a, step)
+        except InplaceError:  # only `view` depends on strides
+            a = get_op(step[0]).reference(a, **dict(step[1]))
+    return a
 
 
 def put(chain: Chain, base: Any, value: Any) -> Any:
     """A C-ordered copy of `base` in which the elements that the chain shows are `value`."""
     result = np.array(base, order="C")
-    see(chain, result)[...] = value
+    try:
+        see(chain, result)[...] = value
+    except InplaceError:  # the chain was made on an array of other strides: find the elements by their numbers
+        result.reshape(-1)[see_or_copy(chain, positions(result.shape))] = value
     return result
 
 
@@ -270,7 +286,7 @@ def unsee(chain: Chain, g: Any, shape: tuple[int, ...]) -> Any:
     if not any(name in ("expand", "as_strided", "unfold") for name, _ in chain):
         return put(chain, np.zeros(shape, g.dtype), g)
     flat = np.zeros(int(np.prod(shape, dtype=np.int64)), g.dtype)
-    np.add.at(flat, see(chain, positions(shape)), g)
+    np.add.at(flat, see_or_copy(chain, positions(shape)), g)
     return flat.reshape(shape)
 
 

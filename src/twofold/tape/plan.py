@@ -41,12 +41,14 @@ class Plan:
 
     def _undo(self) -> tuple[Any, ...] | None:
         result = []
+        # With mixed dtypes NumPy may widen what a rule computes, so every gradient is brought to its operand's dtype.
+        mixed = any(type(t) is TensorType and t.dtype is not self.out.dtype for t in self.flat_ins)
         for t in self.flat_ins:
             if type(t) is not TensorType:
                 result.append(None)
                 continue
             shape = t.shape if t.shape != self.out.shape else None
-            dtype = t.dtype if t.dtype is not self.out.dtype else None
+            dtype = t.dtype if mixed else None
             result.append((shape, dtype) if shape is not None or dtype is not None else None)
         return tuple(result) if any(u is not None for u in result) else None
 

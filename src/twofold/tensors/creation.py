@@ -63,11 +63,14 @@ def check_types(types: set[type], what: str) -> None:
             raise UnsupportedError(f"{what}: complex numbers are not supported: keep real and imaginary parts as two tensors")
         if issubclass(t, Symbol):
             raise TraceError(
-                f"{what}: a symbol among the data has no value while a graph is recorded; join symbols with twofold.stack([...]) or twofold.cat([...])"
+                f"{what}: a symbol among the data has no value while a graph is recorded; join symbols with twofold.stack([...]) or "
+                f"twofold.cat([...])"
             )
         if not issubclass(t, (bool, int, float, np.number, np.bool_, Tensor)):
             dtypes.from_numpy(np.dtype(t)) if issubclass(t, np.generic) else None
-            raise DTypeError(f"{what}: an element of type {t.__name__} is no number; tensors hold bool, integers and floating-point numbers")
+            raise DTypeError(
+                f"{what}: an element of type {t.__name__} is no number; tensors hold bool, integers and floating-point numbers"
+            )
 
 
 def explain_ragged(data: Any, what: str) -> None:
@@ -83,7 +86,9 @@ def explain_ragged(data: Any, what: str) -> None:
         lengths = {len(v) for v in level}
         if len(lengths) > 1:
             a, b = sorted(lengths)[:2]
-            raise ShapeError(f"{what}: the sequences at depth {depth + 1} of {path} have different lengths ({a} and {b}); all rows must be equally long")
+            raise ShapeError(
+                f"{what}: the sequences at depth {depth + 1} of {path} have different lengths ({a} and {b}); all rows must be equally long"
+            )
         level = [x for v in level for x in v]
         depth += 1
 
@@ -163,7 +168,8 @@ def placed(device: Any) -> str:
 def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False) -> Tensor:
     """A new tensor with a copy of `data`: a number, nested lists of numbers, a NumPy array, or a tensor.
 
-    dtype: by default that of arrays, tensors and NumPy scalars; bool, int64 or the default floating-point dtype for Python numbers. Raises ShapeError
+    dtype: by default that of arrays, tensors and NumPy scalars; bool, int64 or the default floating-point dtype for Python numbers.
+    Raises ShapeError
     for ragged lists, DTypeError for what is no number, UnsupportedError for complex numbers, ValueRangeError for numbers outside the dtype.
     """
     where, kind = placed(device), None if dtype is None else as_dtype(dtype)
@@ -183,7 +189,8 @@ def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: b
 def from_numpy(array: np.ndarray) -> Tensor:
     """A tensor that shares the array's memory: writes show in both. A read-only array gives a tensor that cannot be written in place.
 
-    Raises DTypeError for dtypes tensors do not have, ValueRangeError for negative strides or unaligned data, as PyTorch does: copy such an array first.
+    Raises DTypeError for dtypes tensors do not have, ValueRangeError for negative strides or unaligned data, as PyTorch does: copy
+    such an array first.
     """
     if not isinstance(array, np.ndarray):
         raise ArgumentError(f"from_numpy: a NumPy array is needed, not {type(array).__name__}; use twofold.tensor(data)")
@@ -198,13 +205,14 @@ def from_numpy(array: np.ndarray) -> Tensor:
 
 
 def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
-    """The data as a tensor without copying where possible: a tensor of the right dtype as it is, a NumPy array shared; otherwise as `tensor`."""
+    """The data as a tensor without copying where possible: a tensor of the right dtype as it is, a NumPy array shared; otherwise as
+    `tensor`."""
     kind, where = None if dtype is None else as_dtype(dtype), placed(device)
     if isinstance(data, Tensor):
         result = data if kind is None or kind is data._type.dtype else dispatch(get_op("to"), (data,), {"dtype": kind})
         if where != result._type.device and device is not None:
-            return result.to(where)  # type: ignore[no-any-return]
-        return result  # type: ignore[no-any-return]
+            return result.to(where)
+        return result
     if isinstance(data, np.ndarray) and where == "cpu" and (kind is None or kind.numpy == data.dtype):
         return from_numpy(data)
     return tensor(data, dtype=kind, device=where)
@@ -265,7 +273,7 @@ def full(size: Any, fill_value: Any, *, dtype: Any = None, device: Any = None, r
     if isinstance(value, Symbol):
         kind = value._type.dtype if dtype is None else as_dtype(dtype)
         base = dispatch(get_op("zeros"), (), {"size": shape, "dtype": kind, "device": placed(device)})
-        return dispatch(get_op("copy"), (base, value), {})  # type: ignore[no-any-return]
+        return dispatch(get_op("copy"), (base, value), {})
     if not isinstance(value, (bool, int, float)):
         raise ArgumentError(f"full(): fill_value must be a number, not {type(value).__name__}")
     kind = dtype_of_scalar(type(value)) if dtype is None else as_dtype(dtype)
@@ -299,7 +307,9 @@ empty_like = _like("empty_like", "A tensor of another's shape, dtype and device 
 def full_like(input: Tensor, fill_value: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
     """A tensor of another's shape, dtype and device in which every element is `fill_value`."""
     kind, where = None if dtype is None else as_dtype(dtype), None if device is None else placed(device)
-    return finish(dispatch(get_op("full_like"), (input,), {"fill_value": fill_value, "dtype": kind, "device": where}), requires_grad, "full_like")
+    return finish(
+        dispatch(get_op("full_like"), (input,), {"fill_value": fill_value, "dtype": kind, "device": where}), requires_grad, "full_like"
+    )
 
 
 # ---- ranges ----------------------------------------------------------------------------------------------------------------------
@@ -328,7 +338,13 @@ def arange(start: Any, end: Any = None, step: Any = 1, *, dtype: Any = None, dev
 
 def linspace(start: Any, end: Any, steps: int, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
     """`steps` evenly spaced numbers from `start` to `end`, both included."""
-    attributes = {"start": number(start, "linspace"), "end": number(end, "linspace"), "steps": steps, "dtype": floating(dtype), "device": placed(device)}
+    attributes = {
+        "start": number(start, "linspace"),
+        "end": number(end, "linspace"),
+        "steps": steps,
+        "dtype": floating(dtype),
+        "device": placed(device),
+    }
     return finish(dispatch(get_op("linspace"), (), attributes), requires_grad, "linspace")
 
 
@@ -354,7 +370,7 @@ def _indices(name: str) -> Callable[..., Tensor]:
     def function(row: int, col: int, offset: int = 0, *, dtype: Any = None, device: Any = None) -> Tensor:
         kind = dtypes.int64 if dtype is None else as_dtype(dtype)
         attributes = {"row": row, "col": col, "offset": offset, "dtype": kind, "device": placed(device)}
-        return dispatch(op, (), attributes)  # type: ignore[no-any-return]
+        return dispatch(op, (), attributes)
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = op.doc
@@ -386,12 +402,13 @@ def new_tensor(self: Tensor, data: Any, *, dtype: Any = None, device: Any = None
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     f.__name__: f
     for f in (
-        tensor, from_numpy, as_tensor, asarray, zeros, ones, empty, full, scalar_tensor, zeros_like, ones_like, empty_like, full_like, arange,
+        tensor, from_numpy, as_tensor, asarray, zeros, ones, empty, full, scalar_tensor, zeros_like, ones_like, empty_like, full_like,
+        arange,
         linspace, logspace, eye,
     )
 } | {"tril_indices": _indices("tril_indices"), "triu_indices": _indices("triu_indices")}  # fmt: skip
 METHODS: dict[str, Any] = {
-    "new_zeros": _new_constant("new_zeros", zeros), "new_ones": _new_constant("new_ones", ones), "new_empty": _new_constant("new_empty", empty),
+    "new_zeros": _new_constant("new_zeros", zeros), "new_ones": _new_constant("new_ones", ones),
+    "new_empty": _new_constant("new_empty", empty),
     "new_full": new_full, "new_tensor": new_tensor,
 }  # fmt: skip
-

@@ -1,7 +1,9 @@
 """Indexing: `x[...]`, `x[...] = value`, and functions over the records of `ops.indexing` and `ops.lookup`.
 
-Basic indices (integers, slices, None, ...) become views, tensors and lists of integers one `index` record, masks the positions where they are True.
-What an index of both kinds means is PyTorch's: the basic part is applied first, and of what is left the dimensions with tensors are indexed.
+Basic indices (integers, slices, None, ...) become views, tensors and lists of integers one `index` record, masks the positions where
+they are True.
+What an index of both kinds means is PyTorch's: the basic part is applied first, and of what is left the dimensions with tensors are
+indexed.
 """
 
 from __future__ import annotations
@@ -22,8 +24,18 @@ from twofold.tape.plan import Plan, table
 from twofold.tensors.core import Symbol, Tensor, wrap, wrap_typed
 from twofold.tensors.creation import array_of, literal
 from twofold.tensors.dispatch import (
-    active_recorder, array_of as data_of, dispatch, flat_edges, make_node, operand, type_of_operand, user_site, wants_grad,
+    active_recorder,
+    dispatch,
+    flat_edges,
+    make_node,
+    operand,
+    type_of_operand,
+    user_site,
+    wants_grad,
 )  # fmt: skip
+from twofold.tensors.dispatch import (
+    array_of as data_of,
+)
 from twofold.tensors.inplace import inplace
 from twofold.tensors.shapes import expand, flatten, reshape, select
 from twofold.tensors.views import selected, view_of
@@ -40,13 +52,15 @@ WAYS_OUT = "use masked_fill, where or a multiplication by the mask, which keep t
 def refuse_index(item: Any) -> IndexOutOfRange:
     """The error for what cannot be an index."""
     return IndexOutOfRange(
-        f"only integers, slices (:), ellipsis (...), None, and integer or bool tensors, arrays and lists are indices, not {type(item).__name__} "
+        f"only integers, slices (:), ellipsis (...), None, and integer or bool tensors, arrays and lists are indices, not "
+        f"{type(item).__name__} "
         f"({item!r:.40})"
     )
 
 
 def parsed(item: Any) -> Any:
-    """One part of an index in a plain form: int or symbolic dimension, bool, slice, None, Ellipsis, a Tensor, or an array (of a literal)."""
+    """One part of an index in a plain form: int or symbolic dimension, bool, slice, None, Ellipsis, a Tensor, or an array (of a
+    literal)."""
     kind = type(item)
     if kind is int or kind is slice or item is None or item is Ellipsis or kind is bool or hasattr(item, "is_symbolic_dim"):
         return item
@@ -78,7 +92,9 @@ def parsed(item: Any) -> Any:
 def check_kind(dtype: dtypes.DType) -> None:
     """Refuse index tensors that are neither integers nor bool; uint8 is ambiguous."""
     if dtype is dtypes.uint8:
-        raise IndexOutOfRange("a uint8 tensor is ambiguous as an index (a mask in PyTorch, positions in NumPy): convert it with .bool() or .long()")
+        raise IndexOutOfRange(
+            "a uint8 tensor is ambiguous as an index (a mask in PyTorch, positions in NumPy): convert it with .bool() or .long()"
+        )
     if dtype.category == dtypes.FLOAT:
         raise IndexOutOfRange(f"tensors used as indices must hold integers or bool, not {dtype.name}")
 
@@ -147,7 +163,7 @@ def sliced(view: Tensor, dim: int, item: slice, skip_full: bool) -> Tensor:
         n = view._type.shape[dim]
         if stop is None or stop == n or (type(n) is int and type(stop) is int and stop >= n):
             return view
-    return view_of(_slice, view, {"dim": dim, "start": start, "end": stop, "step": step})  # type: ignore[no-any-return]
+    return view_of(_slice, view, {"dim": dim, "start": start, "end": stop, "step": step})
 
 
 def bound(value: Any) -> Any:
@@ -190,13 +206,16 @@ def check_mask(own: tuple[Any, ...], shape: tuple[Any, ...], dim: int) -> None:
     """A mask must have the sizes of the dimensions it stands for."""
     for k, n in enumerate(own):
         if n != shape[dim + k]:
-            raise IndexOutOfRange(f"the mask of shape {own} does not fit the tensor of shape {shape}: its dimension {k} is {n}, not {shape[dim + k]}")
+            raise IndexOutOfRange(
+                f"the mask of shape {own} does not fit the tensor of shape {shape}: its dimension {k} is {n}, not {shape[dim + k]}"
+            )
 
 
 def getitem(x: Tensor, index: Any) -> Tensor:
     """`x[index]`: a view for integers, slices, None and ellipsis; a copy where tensors, masks, arrays or lists are among them.
 
-    Raises IndexOutOfRange (an IndexError) for indices outside the tensor, of the wrong kind, or too many; ValueRangeError for steps below 1.
+    Raises IndexOutOfRange (an IndexError) for indices outside the tensor, of the wrong kind, or too many; ValueRangeError for steps
+    below 1.
     """
     kind = type(index)
     if kind is int:
@@ -212,9 +231,9 @@ def getitem(x: Tensor, index: Any) -> Tensor:
             return found
     view, tensors = resolve(x, index)
     if not tensors:
-        return view_of(_alias, x, {}) if view is x else view  # type: ignore[no-any-return]
+        return view_of(_alias, x, {}) if view is x else view
     indices, dims = integer_indices(x, view, tensors)
-    return dispatch(_index, (view, indices), {"dims": dims})  # type: ignore[no-any-return]
+    return dispatch(_index, (view, indices), {"dims": dims})
 
 
 def taken(x: Tensor, index: Tensor) -> Tensor | None:
@@ -256,7 +275,9 @@ def setitem(x: Tensor, index: Any, value: Any) -> None:
     elif isinstance(value, np.generic):
         value = value.item()
     if not isinstance(value, (bool, int, float, Tensor)):
-        raise ArgumentError(f"a number, tensor or array can be assigned to elements of a tensor, not {type(value).__name__}; make a tensor of it first")
+        raise ArgumentError(
+            f"a number, tensor or array can be assigned to elements of a tensor, not {type(value).__name__}; make a tensor of it first"
+        )
     view, tensors = resolve(x, index, True)
     if not tensors:
         if isinstance(value, Tensor):
@@ -291,7 +312,9 @@ def write_masked(view: Tensor, dim: int, mask: Tensor, value: Any) -> None:
     """`view[…mask…] = number` in a recorded graph: the shape does not depend on the mask."""
     check_mask(mask._type.shape, view._type.shape, dim)
     if isinstance(value, Tensor) and value._type.ndim:
-        raise UnsupportedError("assigning a tensor to the elements a mask selects depends on values, which a recorded graph cannot do yet; " + WAYS_OUT)
+        raise UnsupportedError(
+            "assigning a tensor to the elements a mask selects depends on values, which a recorded graph cannot do yet; " + WAYS_OUT
+        )
     trailing = view._type.ndim - dim - mask._type.ndim
     wide = reshape(mask, (*mask._type.shape, *(1,) * trailing)) if trailing else mask
     if isinstance(value, Tensor) and value._type.dtype is not view._type.dtype:
@@ -321,7 +344,8 @@ def sized_by_values(op: Op, inputs: tuple[Any, ...], ways_out: str = WAYS_OUT) -
 
 
 def nonzero(input: Tensor, *, as_tuple: bool = False) -> Any:
-    """The positions of the elements that are not zero: one a row (n x dimensions, int64), or with `as_tuple` one tensor for each dimension."""
+    """The positions of the elements that are not zero: one a row (n x dimensions, int64), or with `as_tuple` one tensor for each
+    dimension."""
     found = sized_by_values(get_op("nonzero"), (input,), "work with the mask itself: input != 0")
     if not as_tuple:
         return found
@@ -331,7 +355,7 @@ def nonzero(input: Tensor, *, as_tuple: bool = False) -> Any:
 
 def argwhere(input: Tensor) -> Tensor:
     """`nonzero` under NumPy's name."""
-    return nonzero(input)  # type: ignore[no-any-return]
+    return nonzero(input)
 
 
 def masked_select(input: Tensor, mask: Tensor) -> Tensor:
@@ -340,16 +364,19 @@ def masked_select(input: Tensor, mask: Tensor) -> Tensor:
 
 
 def one_hot(input: Tensor, num_classes: int = -1) -> Tensor:
-    """For each index a vector of zeros with a 1 at the index (int64), as a new last dimension. num_classes: -1 for the greatest index plus 1,
+    """For each index a vector of zeros with a 1 at the index (int64), as a new last dimension. num_classes: -1 for the greatest index
+    plus 1,
     which needs concrete values."""
     if num_classes == -1:
         if active_recorder(get_op("one_hot"), (input,)) is not None:
-            raise UnsupportedError("one_hot: without num_classes the size depends on values, which a recorded graph cannot have yet; give num_classes")
+            raise UnsupportedError(
+                "one_hot: without num_classes the size depends on values, which a recorded graph cannot have yet; give num_classes"
+            )
         array = np.asarray(input._array)
         if not array.size:
             raise ValueRangeError("one_hot: num_classes is needed for an empty tensor")
         num_classes = int(array.max()) + 1
-    return dispatch(get_op("one_hot"), (input,), {"num_classes": num_classes})  # type: ignore[no-any-return]
+    return dispatch(get_op("one_hot"), (input,), {"num_classes": num_classes})
 
 
 # ---- gather, scatter and their relatives -----------------------------------------------------------------------------------------
@@ -358,16 +385,18 @@ def one_hot(input: Tensor, num_classes: int = -1) -> Tensor:
 def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Tensor:
     """`gather` whose input and indices are broadcast together except in `dim` (None: both flattened)."""
     if dim is None:
-        return dispatch(_gather, (flatten(input), flatten(indices)), {"dim": 0})  # type: ignore[no-any-return]
+        return dispatch(_gather, (flatten(input), flatten(indices)), {"dim": 0})
     rank = input._type.ndim
     if indices._type.ndim != rank:
-        raise ShapeError(f"take_along_dim: input of shape {tuple(input._type.shape)} and indices of shape {tuple(indices._type.shape)} differ in rank")
+        raise ShapeError(
+            f"take_along_dim: input of shape {tuple(input._type.shape)} and indices of shape {tuple(indices._type.shape)} differ in rank"
+        )
     d = dim + rank if dim < 0 else dim
     pairs = list(zip(input._type.shape, indices._type.shape, strict=True))
     full = [n if m == 1 else m for n, m in pairs]
     wide = expand(input, tuple(pairs[k][0] if k == d else n for k, n in enumerate(full)))
     positions = expand(indices, tuple(pairs[k][1] if k == d else n for k, n in enumerate(full)))
-    return dispatch(_gather, (wide, positions), {"dim": d})  # type: ignore[no-any-return]
+    return dispatch(_gather, (wide, positions), {"dim": d})
 
 
 def scatter_parts(src: Any, value: Any, reduce: str | None) -> tuple[str, Any]:
@@ -388,8 +417,8 @@ def scatter(input: Tensor, dim: int, index: Tensor, src: Any = None, *, value: A
     """A copy with src[i, j, …] (or one number) written at index[i, j, …] of dimension `dim`."""
     name, given = scatter_parts(src, value, reduce)
     if name == "scatter_value":
-        return dispatch(_scatter_value, (input, index), {"dim": dim, "value": given})  # type: ignore[no-any-return]
-    return dispatch(get_op(name), (input, index, given), {"dim": dim})  # type: ignore[no-any-return]
+        return dispatch(_scatter_value, (input, index), {"dim": dim, "value": given})
+    return dispatch(get_op(name), (input, index, given), {"dim": dim})
 
 
 def scatter_(input: Tensor, dim: int, index: Tensor, src: Any = None, *, value: Any = None, reduce: str | None = None) -> Tensor:
@@ -402,7 +431,9 @@ def scatter_(input: Tensor, dim: int, index: Tensor, src: Any = None, *, value: 
 
 def scatter_reduce(input: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, *, include_self: bool = True) -> Tensor:
     """A copy with the source's values reduced ("sum", "mean", "amax", "amin") at the positions of `index` along `dim`."""
-    return dispatch(get_op("scatter_reduce"), _reduce_operands(input, index, src, reduce), {"dim": dim, "reduce": reduce, "include_self": include_self})  # type: ignore[no-any-return]
+    return dispatch(
+        get_op("scatter_reduce"), _reduce_operands(input, index, src, reduce), {"dim": dim, "reduce": reduce, "include_self": include_self}
+    )
 
 
 def scatter_reduce_(input: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, *, include_self: bool = True) -> Tensor:
@@ -423,7 +454,7 @@ def _reduce_operands(input: Tensor, index: Tensor, src: Tensor, reduce: str) -> 
 def index_fill(input: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
     """A copy with `value`, a number or a 0-d tensor, written over the slices of `dim` at the positions of a 1-d index tensor."""
     name, others, attributes = _fill_parts(input, index, value, dim)
-    return dispatch(get_op(name), (input, *others), attributes)  # type: ignore[no-any-return]
+    return dispatch(get_op(name), (input, *others), attributes)
 
 
 def index_fill_(input: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
@@ -448,15 +479,21 @@ def _fill_parts(input: Tensor, index: Tensor, value: Any, dim: int) -> tuple[str
 def index_put(input: Tensor, indices: Sequence[Any], values: Any, accumulate: bool = False) -> Tensor:
     """A copy with `values` written (or added, with `accumulate`) at the elements that `input[tuple(indices)]` shows."""
     view, positions, dims = _put_parts(input, indices)
-    value = values if isinstance(values, Tensor) else literal(np.array(number_as("index_put", values, input._type.dtype), input._type.dtype.numpy))
-    return dispatch(_index_put, (view, positions, value), {"dims": dims, "accumulate": accumulate})  # type: ignore[no-any-return]
+    value = (
+        values
+        if isinstance(values, Tensor)
+        else literal(np.array(number_as("index_put", values, input._type.dtype), input._type.dtype.numpy))
+    )
+    return dispatch(_index_put, (view, positions, value), {"dims": dims, "accumulate": accumulate})
 
 
 def index_put_(input: Tensor, indices: Sequence[Any], values: Any, accumulate: bool = False) -> Tensor:
     """`index_put` in place."""
     view, positions, dims = _put_parts(input, indices)
     if isinstance(values, Tensor) and values._type.dtype is not input._type.dtype:
-        raise DTypeError(f"index_put_: values of {values._type.dtype.name} for a tensor of {input._type.dtype.name}; convert them with .to(dtype)")
+        raise DTypeError(
+            f"index_put_: values of {values._type.dtype.name} for a tensor of {input._type.dtype.name}; convert them with .to(dtype)"
+        )
     write_at(view, positions, values, dims, accumulate)
     return input
 
@@ -498,7 +535,8 @@ def functional_embedding(
     input: Tensor, weight: Tensor, padding_idx: int | None = None, max_norm: float | None = None, norm_type: float = 2.0,
     scale_grad_by_freq: bool = False, sparse: bool = False,
 ) -> Tensor:  # fmt: skip
-    """`torch.nn.functional.embedding`: the rows of `weight` at the positions in `input`. `max_norm`: rows used are first scaled down in place to that
+    """`torch.nn.functional.embedding`: the rows of `weight` at the positions in `input`. `max_norm`: rows used are first scaled down
+    in place to that
     norm. Sparse gradients do not exist here."""
     if sparse:
         raise UnsupportedError("embedding(sparse=True): sparse gradients are not supported; leave it out, gradients are dense")
@@ -510,7 +548,7 @@ def functional_embedding(
     if max_norm is not None:
         renormalise(weight, input, max_norm, norm_type)
     attributes = {"padding_idx": -1 if padding_idx is None else padding_idx, "scale_grad_by_freq": scale_grad_by_freq}
-    return dispatch(get_op("embedding"), (weight, input), attributes)  # type: ignore[no-any-return]
+    return dispatch(get_op("embedding"), (weight, input), attributes)
 
 
 def renormalise(weight: Tensor, indices: Tensor, max_norm: float, norm_type: float) -> None:
@@ -535,4 +573,3 @@ FUNCTIONAL: dict[str, Callable[..., Any]] = {"embedding": functional_embedding, 
 """What `nn.functional` has under these names."""
 INPLACE: dict[str, Callable[..., Any]] = {f.__name__: f for f in (scatter_, scatter_reduce_, index_fill_, index_put_, fill_, copy_)}
 METHODS: dict[str, Any] = {}
-

@@ -206,11 +206,10 @@ def build_node(plan: Plan, edges: tuple[Any, ...], self: Tensor, base: Tensor, a
 
 def settle(node: Node, base: Tensor) -> None:
     """After the write and its stamp: number the node (it may save its own result), hang base and views on it."""
-    node.seq = tick()
-    own = node
-    if type(node) is CopySlices:
-        own = node.inner
-        own.seq = node.seq
+    own = node.inner if type(node) is CopySlices else node
+    own.seq = tick()
+    if own is not node:
+        node.seq = tick()  # a number of its own: higher derivatives reach the inner node through its saved result
     if MODE.special and (hooks := SAVED_HOOKS.get()) is not None:
         pack_saved(own, hooks)
     move_retain(base._node, node)

@@ -25,12 +25,12 @@ def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
         rest = tuple(t for t in given if not (isinstance(t, Tensor) and t._type.shape == (0,)))
         if any(isinstance(t, Tensor) and t._type.ndim != 1 for t in rest):
             given = rest
-    return dispatch(_cat, (given,), {"dim": dim})  # type: ignore[no-any-return]
+    return dispatch(_cat, (given,), {"dim": dim})
 
 
 def stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     """Tensors of one shape joined along a new dimension."""
-    return dispatch(_stack, (tensors,), {"dim": dim})  # type: ignore[no-any-return]
+    return dispatch(_stack, (tensors,), {"dim": dim})
 
 
 def atleast_1d(*tensors: Any) -> Any:
@@ -85,17 +85,18 @@ def column_stack(tensors: Sequence[Tensor]) -> Tensor:
 
 def repeat(self: Tensor, *repeats: Any, **named: Any) -> Tensor:
     """The tensor repeated along each dimension; more counts than dimensions add leading ones. A copy."""
-    return dispatch(_repeat, (self,), {"repeats": sizes("repeat", (named["repeats"],) if "repeats" in named else repeats)})  # type: ignore[no-any-return]
+    return dispatch(_repeat, (self,), {"repeats": sizes("repeat", (named["repeats"],) if "repeats" in named else repeats)})
 
 
 def tile(input: Tensor, *dims: Any, **named: Any) -> Tensor:
     """`repeat`, where fewer counts than dimensions mean the last dimensions."""
     counts = sizes("tile", (named["dims"],) if "dims" in named else dims)
-    return dispatch(_repeat, (input,), {"repeats": (1,) * (input._type.ndim - len(counts)) + counts})  # type: ignore[no-any-return]
+    return dispatch(_repeat, (input,), {"repeats": (1,) * (input._type.ndim - len(counts)) + counts})
 
 
 def repeat_interleave(input: Tensor, repeats: Any, dim: int | None = None, *, output_size: int | None = None) -> Tensor:
-    """Each element (of the flattened tensor, or each slice of `dim`) repeated `repeats` times in a row; `repeats` is an int, or a tensor with a count
+    """Each element (of the flattened tensor, or each slice of `dim`) repeated `repeats` times in a row; `repeats` is an int, or a
+    tensor with a count
     for each. Counts in a tensor must be concrete."""
     if dim is None:
         input, dim = flatten(input), 0
@@ -115,14 +116,23 @@ def repeat_interleave(input: Tensor, repeats: Any, dim: int | None = None, *, ou
     recorder = active_recorder(_index_select, (input, repeats))
     if recorder is not None:
         raise UnsupportedError(
-            "repeat_interleave: with counts in a tensor the result's size depends on values, which a recorded graph cannot have yet; give one int, "
+            "repeat_interleave: with counts in a tensor the result's size depends on values, which a recorded graph cannot have "
+            "yet; give one int, "
             "or compute the positions before and use index_select"
         )
     counts = repeats._array
-    if counts is None or counts.ndim != 1 or counts.dtype.kind not in "iu" or counts.shape[0] != shape[d] or (counts.size and counts.min() < 0):
-        raise ShapeError(f"repeat_interleave: repeats must hold one non-negative integer for each of the {shape[d]} slices of dimension {d}")
+    if (
+        counts is None
+        or counts.ndim != 1
+        or counts.dtype.kind not in "iu"
+        or counts.shape[0] != shape[d]
+        or (counts.size and counts.min() < 0)
+    ):
+        raise ShapeError(
+            f"repeat_interleave: repeats must hold one non-negative integer for each of the {shape[d]} slices of dimension {d}"
+        )
     positions = wrap(np.repeat(np.arange(shape[d]), counts))
-    return dispatch(_index_select, (input, positions), {"dim": d})  # type: ignore[no-any-return]
+    return dispatch(_index_select, (input, positions), {"dim": d})
 
 
 # ---- rearranging -----------------------------------------------------------------------------------------------------------------
@@ -130,7 +140,7 @@ def repeat_interleave(input: Tensor, repeats: Any, dim: int | None = None, *, ou
 
 def flip(input: Tensor, *dims: Any, **named: Any) -> Tensor:
     """The elements in reverse order along `dims`; a copy."""
-    return dispatch(_flip, (input,), {"dims": sizes("flip", (named["dims"],) if "dims" in named else dims)})  # type: ignore[no-any-return]
+    return dispatch(_flip, (input,), {"dims": sizes("flip", (named["dims"],) if "dims" in named else dims)})
 
 
 def fliplr(input: Tensor) -> Tensor:
@@ -149,7 +159,7 @@ def flipud(input: Tensor) -> Tensor:
 
 def roll(input: Tensor, shifts: Any, dims: Any = None) -> Tensor:
     """The elements moved `shifts` places along `dims` in a circle; without `dims` the flattened tensor is rolled."""
-    return dispatch(_roll, (input,), {"shifts": shifts, "dims": () if dims is None else dims})  # type: ignore[no-any-return]
+    return dispatch(_roll, (input,), {"shifts": shifts, "dims": () if dims is None else dims})
 
 
 def rot90(input: Tensor, k: int = 1, dims: Sequence[int] = (0, 1)) -> Tensor:
@@ -173,12 +183,13 @@ def rot90(input: Tensor, k: int = 1, dims: Sequence[int] = (0, 1)) -> Tensor:
 def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: Any = None) -> Tensor:
     """The tensor with a border: `pad` holds (before, after) of the last dimension, then of the one before it, ….
 
-    mode: "constant" (`value`, default 0; negative pads cut off), "reflect", "replicate" or "circular", which pad the last 1 to 3 dimensions of a
+    mode: "constant" (`value`, default 0; negative pads cut off), "reflect", "replicate" or "circular", which pad the last 1 to 3
+    dimensions of a
     tensor with one or two more.
     """
     pads = tuple(pad)
     if mode == "constant":
-        return dispatch(_constant_pad_nd, (input,), {"pad": pads, "value": 0 if value is None else value})  # type: ignore[no-any-return]
+        return dispatch(_constant_pad_nd, (input,), {"pad": pads, "value": 0 if value is None else value})
     if mode not in ("reflect", "replicate", "circular"):
         raise ValueRangeError(f"pad: mode must be constant, reflect, replicate or circular, not {mode!r}")
     if value is not None and value != 0:
@@ -186,13 +197,14 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: Any = 
     if len(pads) not in (2, 4, 6):
         raise ShapeError(f"pad: mode {mode!r} pads 1 to 3 dimensions with two values each, not {pads}")
     name = {"reflect": "reflection_pad", "replicate": "replication_pad"}.get(mode)
-    return dispatch(get_op(f"{name}{len(pads) // 2}d" if name else "circular_pad"), (input,), {"pad": pads})  # type: ignore[no-any-return]
+    return dispatch(get_op(f"{name}{len(pads) // 2}d" if name else "circular_pad"), (input,), {"pad": pads})
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     f.__name__: f
     for f in (
-        cat, stack, atleast_1d, atleast_2d, atleast_3d, hstack, vstack, dstack, column_stack, tile, repeat_interleave, flip, fliplr, flipud, roll,
+        cat, stack, atleast_1d, atleast_2d, atleast_3d, hstack, vstack, dstack, column_stack, tile, repeat_interleave, flip, fliplr,
+        flipud, roll,
         rot90, pad,
     )
 } | {"concat": cat, "concatenate": cat, "row_stack": vstack}  # fmt: skip

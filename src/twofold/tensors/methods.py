@@ -5,29 +5,16 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from twofold.ir.op import VOCABULARY
 from twofold.tensors import attributes, convert, dlpack, printing
+from twofold.tensors.arithmetic import OPERATORS
 from twofold.tensors.core import Tensor
 from twofold.tensors.functions import FUNCTIONS, INPLACE, METHODS
 from twofold.tensors.quiet import hush
 
-OPERATORS = {
-    "__add__": "add", "__radd__": "add", "__sub__": "sub", "__mul__": "mul", "__rmul__": "mul", "__truediv__": "div", "__neg__": "neg",
-    "__matmul__": "matmul", "__pow__": "pow", "__mod__": "remainder", "__floordiv__": "floor_divide", "__abs__": "abs",
-    "__eq__": "eq", "__ne__": "ne", "__lt__": "lt", "__le__": "le", "__gt__": "gt", "__ge__": "ge", "__invert__": "bitwise_not",
-    "__and__": "bitwise_and", "__rand__": "bitwise_and", "__or__": "bitwise_or", "__ror__": "bitwise_or", "__xor__": "bitwise_xor",
-    "__rxor__": "bitwise_xor", "__lshift__": "bitwise_left_shift", "__rshift__": "bitwise_right_shift",
-    "__getitem__": "getitem", "__setitem__": "setitem",
-}  # fmt: skip
-REFLECTED = {
-    "__rsub__": "sub", "__rtruediv__": "div", "__rpow__": "pow", "__rmod__": "remainder", "__rfloordiv__": "floor_divide",
-    "__rmatmul__": "matmul", "__rlshift__": "bitwise_left_shift", "__rrshift__": "bitwise_right_shift",
-}  # fmt: skip
-INPLACE_OPERATORS = {
-    "__iadd__": "add_", "__isub__": "sub_", "__imul__": "mul_", "__itruediv__": "div_", "__ipow__": "pow_", "__imod__": "remainder_",
-    "__ifloordiv__": "floor_divide_", "__iand__": "bitwise_and_", "__ior__": "bitwise_or_", "__ixor__": "bitwise_xor_",
-    "__ilshift__": "bitwise_left_shift_", "__irshift__": "bitwise_right_shift_",
-}  # fmt: skip
+MORE_OPERATORS = {"__matmul__": "matmul", "__getitem__": "getitem", "__setitem__": "setitem"}
 
 
 def takes_tensor_first(name: str, function: Any) -> bool:
@@ -38,13 +25,21 @@ def takes_tensor_first(name: str, function: Any) -> bool:
     return function.__code__.co_varnames[:1] in (("input",), ("self",)) and function.__code__.co_argcount > 0
 
 
-def reflected(function: Any) -> Any:
-    """The operator with its operands exchanged."""
+def compared(function: Any) -> Any:
+    """`==` and `!=`: NotImplemented for what no tensor can be compared with (None, strings, …), so that Python compares identities."""
 
-    def operator(self: Tensor, other: Any) -> Tensor:
-        return function(other, self)  # type: ignore[no-any-return]
+    def operator(self: Tensor, other: Any) -> Any:
+        return function(self, other) if isinstance(other, COMPARABLE) else NotImplemented
 
     return operator
+
+
+COMPARABLE = (Tensor, bool, int, float, np.generic)
+
+
+def matmul_reflected(self: Tensor, other: Any) -> Any:
+    """`other @ self` for an `other` that is no tensor."""
+    return FUNCTIONS["matmul"](other, self)
 
 
 def attach_all() -> None:
@@ -54,13 +49,13 @@ def attach_all() -> None:
             setattr(Tensor, name, function)
     for name, function in METHODS.items():
         setattr(Tensor, name, function)
-    every = {**FUNCTIONS, **INPLACE}
-    for name, target in {**OPERATORS, **INPLACE_OPERATORS}.items():
-        if target in every:
-            setattr(Tensor, name, every[target])
-    for name, target in REFLECTED.items():
-        if target in every:
-            setattr(Tensor, name, reflected(every[target]))
+    for name, function in OPERATORS.items():
+        setattr(Tensor, name, function)
+    for name, target in MORE_OPERATORS.items():
+        setattr(Tensor, name, FUNCTIONS[target])
+    Tensor.__rmatmul__ = matmul_reflected  # type: ignore[attr-defined]
+    Tensor.__eq__ = compared(OPERATORS["__eq__"])  # type: ignore[method-assign]
+    Tensor.__ne__ = compared(OPERATORS["__ne__"])  # type: ignore[method-assign]
     for table in (attributes.METHODS, convert.METHODS, dlpack.METHODS, printing.METHODS, attributes.PROPERTIES):
         for name, member in table.items():
             setattr(Tensor, name, member)

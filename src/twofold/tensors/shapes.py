@@ -49,21 +49,22 @@ def reshape(input: Tensor, *shape: Any, **named: Any) -> Tensor:
     size = sizes("reshape", (named["shape"],) if "shape" in named else shape)
     resolved = resolve_sizes("reshape", input._type.shape, size)
     if isinstance(input, Symbol):
-        return input._recorder.reshape(input, resolved)  # type: ignore[no-any-return]
+        return input._recorder.reshape(input, resolved)
     try:
-        return view_of(_view, input, {"size": resolved})  # type: ignore[no-any-return]
+        return view_of(_view, input, {"size": resolved})
     except InplaceError:
-        return dispatch(_copy, (input,), {"size": resolved})  # type: ignore[no-any-return]
+        return dispatch(_copy, (input,), {"size": resolved})
 
 
 def view(self: Tensor, *shape: Any, **named: Any) -> Tensor:
-    """The same memory under another shape (raises InplaceError where strides do not allow it), or, given a dtype of the same size, read as that."""
+    """The same memory under another shape (raises InplaceError where strides do not allow it), or, given a dtype of the same size,
+    read as that."""
     given = named.get("size", named.get("dtype", shape[0] if len(shape) == 1 else shape))
     if isinstance(given, (DType, str)) or given in (bool, int, float):
         dtype = BY_NAME[given] if isinstance(given, str) and given in BY_NAME else given
         out = dispatch(_view_dtype, (self,), {"dtype": dtype})
         return out if isinstance(out, Symbol) else wrap_typed(out._array, out._type)  # another family: gradients cannot pass
-    return view_of(_view, self, {"size": sizes("view", given if isinstance(given, tuple) else (given,))})  # type: ignore[no-any-return]
+    return view_of(_view, self, {"size": sizes("view", given if isinstance(given, tuple) else (given,))})
 
 
 def view_as(self: Tensor, other: Tensor) -> Tensor:
@@ -97,7 +98,7 @@ def unflatten(input: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
     shape = input._type.shape
     d = wrap_dim(dim, len(shape), "unflatten")
     parts = resolve_sizes("unflatten", (shape[d],), tuple(sizes))
-    return view_of(_view, input, {"size": (*shape[:d], *parts, *shape[d + 1 :])})  # type: ignore[no-any-return]
+    return view_of(_view, input, {"size": (*shape[:d], *parts, *shape[d + 1 :])})
 
 
 def ravel(input: Tensor) -> Tensor:
@@ -107,17 +108,17 @@ def ravel(input: Tensor) -> Tensor:
 
 def expand(self: Tensor, *sizes_: Any, **named: Any) -> Tensor:
     """A view in which dimensions of size 1 (and new leading ones) are repeated without copying; -1 keeps a size."""
-    return view_of(_expand, self, {"size": sizes("expand", (named["size"],) if "size" in named else sizes_)})  # type: ignore[no-any-return]
+    return view_of(_expand, self, {"size": sizes("expand", (named["size"],) if "size" in named else sizes_)})
 
 
 def expand_as(self: Tensor, other: Tensor) -> Tensor:
     """`expand` to the shape of another tensor."""
-    return view_of(_expand, self, {"size": other._type.shape})  # type: ignore[no-any-return]
+    return view_of(_expand, self, {"size": other._type.shape})
 
 
 def broadcast_to(input: Tensor, size: Sequence[int]) -> Tensor:
     """`expand` under NumPy's name."""
-    return view_of(_expand, input, {"size": tuple(size)})  # type: ignore[no-any-return]
+    return view_of(_expand, input, {"size": tuple(size)})
 
 
 def broadcast_shapes(*shapes: Any) -> Size:
@@ -159,12 +160,12 @@ def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Tensor, ...]:
 
 def permute(input: Tensor, *dims: Any, **named: Any) -> Tensor:
     """A view with the dimensions in the given order."""
-    return view_of(_permute, input, {"dims": sizes("permute", (named["dims"],) if "dims" in named else dims)})  # type: ignore[no-any-return]
+    return view_of(_permute, input, {"dims": sizes("permute", (named["dims"],) if "dims" in named else dims)})
 
 
 def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
     """A view with two dimensions exchanged."""
-    return view_of(_transpose, input, {"dim0": dim0, "dim1": dim1})  # type: ignore[no-any-return]
+    return view_of(_transpose, input, {"dim0": dim0, "dim1": dim1})
 
 
 def movedim(input: Tensor, source: int | Sequence[int], destination: int | Sequence[int]) -> Tensor:
@@ -175,41 +176,41 @@ def movedim(input: Tensor, source: int | Sequence[int], destination: int | Seque
         raise DimensionError(f"movedim: source {source} and destination {destination} must name as many dimensions, each once")
     rest = iter([d for d in range(rank) if d not in sources])
     target = dict(zip(places, sources, strict=True))
-    return view_of(_permute, input, {"dims": tuple(target[d] if d in target else next(rest) for d in range(rank))})  # type: ignore[no-any-return]
+    return view_of(_permute, input, {"dims": tuple(target[d] if d in target else next(rest) for d in range(rank))})
 
 
 def reversed_dims(self: Tensor) -> Tensor:
     """A view with the dimensions in reverse order."""
-    return view_of(_permute, self, {"dims": tuple(reversed(range(self._type.ndim)))})  # type: ignore[no-any-return]
+    return view_of(_permute, self, {"dims": tuple(reversed(range(self._type.ndim)))})
 
 
 def matrix_transpose(self: Tensor) -> Tensor:
     """A view with the last two dimensions exchanged."""
     if self._type.ndim < 2:
         raise ShapeError(f"mT: a tensor of at least 2 dimensions is needed, not one of shape {tuple(self._type.shape)}")
-    return view_of(_transpose, self, {"dim0": -2, "dim1": -1})  # type: ignore[no-any-return]
+    return view_of(_transpose, self, {"dim0": -2, "dim1": -1})
 
 
 def hermitian(self: Tensor) -> Tensor:
     """The transposed matrix (there are no complex numbers)."""
     if self._type.ndim not in (0, 2):
         raise ShapeError(f"H: a matrix is needed, not a tensor of shape {tuple(self._type.shape)}; use mT")
-    return view_of(_transpose, self, {"dim0": 0, "dim1": -1})  # type: ignore[no-any-return]
+    return view_of(_transpose, self, {"dim0": 0, "dim1": -1})
 
 
 def transposed(input: Tensor) -> Tensor:
     """The transposed matrix, a view (a tensor of fewer than 2 dimensions as it is)."""
-    return view_of(get_op("t"), input, {})  # type: ignore[no-any-return]
+    return view_of(get_op("t"), input, {})
 
 
 def unsqueeze(input: Tensor, dim: int) -> Tensor:
     """A view with a dimension of size 1 put in at `dim`."""
-    return view_of(_unsqueeze, input, {"dim": dim})  # type: ignore[no-any-return]
+    return view_of(_unsqueeze, input, {"dim": dim})
 
 
 def squeeze(input: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
     """A view without the dimensions of size 1 (all, or those of `dim` that are 1)."""
-    return view_of(_squeeze, input, {"dim": tuple(dim) if isinstance(dim, list) else dim})  # type: ignore[no-any-return]
+    return view_of(_squeeze, input, {"dim": tuple(dim) if isinstance(dim, list) else dim})
 
 
 # ---- parts -----------------------------------------------------------------------------------------------------------------------
@@ -218,7 +219,7 @@ def squeeze(input: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
 def select(input: Tensor, dim: int, index: int) -> Tensor:
     """The view at one index of a dimension, which is left out; a negative index counts from the end. Raises IndexOutOfRange."""
     found = selected(_select, input, dim, index) if type(index) is int and type(dim) is int and dim >= 0 else None
-    return dispatch(_select, (input,), {"dim": dim, "index": index}) if found is None else found  # type: ignore[no-any-return]
+    return dispatch(_select, (input,), {"dim": dim, "index": index}) if found is None else found
 
 
 def narrow(input: Tensor, dim: int, start: Any, length: int) -> Tensor:
@@ -235,14 +236,14 @@ def narrow(input: Tensor, dim: int, start: Any, length: int) -> Tensor:
         begin = begin + n if begin < 0 else begin
         if type(length) is int and not 0 <= length <= n - begin:
             raise ValueRangeError(f"narrow: {length} elements from {begin} on do not lie in dimension {d} of size {n}")
-    return view_of(_slice, input, {"dim": d, "start": begin, "end": begin + length, "step": 1})  # type: ignore[no-any-return]
+    return view_of(_slice, input, {"dim": d, "start": begin, "end": begin + length, "step": 1})
 
 
 def split(input: Tensor, split_size_or_sections: Any, dim: int = 0) -> tuple[Tensor, ...]:
     """Views of equal size along a dimension (the last may be smaller), or of the sizes in a list."""
     if is_size(split_size_or_sections):
-        return dispatch(_split, (input,), {"split_size": split_size_or_sections, "dim": dim})  # type: ignore[no-any-return]
-    return dispatch(_split_with_sizes, (input,), {"split_sizes": tuple(split_size_or_sections), "dim": dim})  # type: ignore[no-any-return]
+        return dispatch(_split, (input,), {"split_size": split_size_or_sections, "dim": dim})
+    return dispatch(_split_with_sizes, (input,), {"split_sizes": tuple(split_size_or_sections), "dim": dim})
 
 
 def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
@@ -270,7 +271,7 @@ def tensor_split(input: Tensor, indices_or_sections: Any, dim: int = 0) -> tuple
         if count < 1:
             raise ValueRangeError(f"tensor_split: the number of sections must be positive, not {count}")
         n = operator.index(input._type.shape[d])
-        bounds = [i * (n // count) + min(i, n % count) for i in range(count + 1)]
+        bounds: list[Any] = [i * (n // count) + min(i, n % count) for i in range(count + 1)]
     else:
         bounds = [0, *indices_or_sections, None]
     return tuple(view_of(_slice, input, {"dim": d, "start": a, "end": b}) for a, b in pairwise(bounds))
@@ -280,7 +281,9 @@ def _split_at(name: str, least: int, dim: Callable[[int], int]) -> Callable[...,
     def function(input: Tensor, indices_or_sections: Any) -> tuple[Tensor, ...]:
         rank = input._type.ndim
         if rank < least:
-            raise DimensionError(f"{name}: a tensor of at least {least} dimension(s) is needed, not one of shape {tuple(input._type.shape)}")
+            raise DimensionError(
+                f"{name}: a tensor of at least {least} dimension(s) is needed, not one of shape {tuple(input._type.shape)}"
+            )
         d = dim(rank)
         n = input._type.shape[d]
         if is_size(indices_or_sections) and type(n) is int and (indices_or_sections < 1 or n % indices_or_sections):
@@ -296,18 +299,20 @@ def as_strided(input: Tensor, size: Sequence[int], stride: Sequence[int], storag
     """A view with the given sizes and strides (in elements) of a contiguous tensor's memory. `storage_offset` counts from its first element
     (in PyTorch from the storage's: the two agree unless the tensor is itself a view that begins later, which is refused here)."""
     if storage_offset is not None and input._array is not None and input.storage_offset():  # type: ignore[attr-defined]
-        raise ArgumentError("as_strided: storage_offset is ambiguous for a view that does not begin at its base's first element; clone() it first")
+        raise ArgumentError(
+            "as_strided: storage_offset is ambiguous for a view that does not begin at its base's first element; clone() it first"
+        )
     attributes = {"size": tuple(size), "stride": tuple(stride), "storage_offset": storage_offset}
-    return view_of(_as_strided, input, attributes)  # type: ignore[no-any-return]
+    return view_of(_as_strided, input, attributes)
 
 
 def diagonal_of(input: Tensor, diagonal: int = 0) -> Tensor:
     """`diag`: the matrix with this diagonal for a vector, the diagonal (copied) for a matrix."""
     if input._type.ndim == 1:
-        return dispatch(get_op("diag_embed"), (input,), {"offset": diagonal})  # type: ignore[no-any-return]
+        return dispatch(get_op("diag_embed"), (input,), {"offset": diagonal})
     if input._type.ndim != 2:
         raise ShapeError(f"diag: a tensor of 1 or 2 dimensions is needed, not one of shape {tuple(input._type.shape)}")
-    return dispatch(_clone, (dispatch(_diagonal, (input,), {"offset": diagonal}),), {})  # type: ignore[no-any-return]
+    return dispatch(_clone, (dispatch(_diagonal, (input,), {"offset": diagonal}),), {})
 
 
 # ---- memory ------------------------------------------------------------------------------------------------------------------------
@@ -317,7 +322,7 @@ def detach(input: Tensor) -> Tensor:
     """The same memory without history: no gradient flows through it. In-place writes show in both."""
     recorder = active_recorder(_detach, (input,))
     if recorder is not None:
-        return recorder.call(_detach, (input,), {})  # type: ignore[no-any-return]
+        return recorder.call(_detach, (input,), {})
     return wrap_typed(None if input._array is None else memory(input), input._type)
 
 
@@ -340,7 +345,7 @@ def format_name(memory_format: Any) -> str | None:
 
 def clone(input: Tensor, *, memory_format: Any = None) -> Tensor:
     """A copy with its own memory, in the same memory layout (or `memory_format`)."""
-    return dispatch(_clone, (input,), {"memory_format": format_name(memory_format)})  # type: ignore[no-any-return]
+    return dispatch(_clone, (input,), {"memory_format": format_name(memory_format)})
 
 
 def contiguous(self: Tensor, memory_format: Any = None) -> Tensor:
@@ -363,7 +368,8 @@ def real(input: Tensor) -> Tensor:
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     f.__name__: f
     for f in (
-        reshape, flatten, unflatten, ravel, broadcast_to, broadcast_shapes, broadcast_tensors, meshgrid, permute, transpose, movedim, select, narrow, split, unsqueeze, squeeze,
+        reshape, flatten, unflatten, ravel, broadcast_to, broadcast_shapes, broadcast_tensors, meshgrid, permute, transpose, movedim,
+        select, narrow, split, unsqueeze, squeeze,
         chunk, tensor_split, as_strided, detach, clone, real,
     )
 } | {

@@ -82,7 +82,8 @@ def selected(op: Op, source: Tensor, dim: int, index: int) -> Tensor | None:
     elif dim == 1:
         o._array = part = array[:, index, ...]
     else:
-        o._array = part = array[(*(slice(None),) * dim, index, ...)]
+        place: Any = (*(slice(None),) * dim, index, ...)
+        o._array = part = array[place]
     out = o._type = type_of(part)
     node = source._node
     live = adopt(source, o, ("select", (("dim", dim), ("index", index))))

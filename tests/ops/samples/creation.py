@@ -18,7 +18,6 @@ def constant(make):
     return lambda *args, dtype=np.float32, **kwargs: make(*args, dtype=dtype, **kwargs)
 
 
-
 def like(make):
     return lambda a, *args, dtype=None: make(a, *args, dtype=dtype)
 
@@ -50,7 +49,14 @@ ROWS = [
     ),
     Row(
         "full",
-        lambda g: [S((2, 3), 1.5), S((2,), 3), S((), True), S((2,), 1.7, dtype=int32), S((2,), 3, dtype=float64), S((1,), 0.1, dtype=bfloat16)],
+        lambda g: [
+            S((2, 3), 1.5),
+            S((2,), 3),
+            S((), True),
+            S((2,), 1.7, dtype=int32),
+            S((2,), 3, dtype=float64),
+            S((1,), 0.1, dtype=bfloat16),
+        ],
         lambda size, value, dtype=None: np.full(size, value, dtype),
         dtypes=ONE,
         errors=lambda g: [
@@ -114,7 +120,9 @@ ROWS = [
         lambda start, end, steps, base=10.0, dtype=np.float32: spaced(start, end, steps, dtype, base),
         dtypes=ONE,
     ),
-    Row("eye", lambda g: [S(3), S(2, 3), S(0), S(2, dtype=bool_)], lambda n, m=None, dtype=np.float32: np.eye(n, m, dtype=dtype), dtypes=ONE),
+    Row(
+        "eye", lambda g: [S(3), S(2, 3), S(0), S(2, dtype=bool_)], lambda n, m=None, dtype=np.float32: np.eye(n, m, dtype=dtype), dtypes=ONE
+    ),
     *(
         Row(
             name,
@@ -126,23 +134,40 @@ ROWS = [
     ),
     Row(
         "to",
-        lambda g: [S(g.real(2, 3), dtype).but(grad=dtype is float64) for dtype in (float32, float64, bfloat16, int64, bool_)]
-        + [S(g.real(), float64), S(g.real(0), int8).but(grad=False)],
+        lambda g: (
+            [S(g.real(2, 3), dtype).but(grad=dtype is float64) for dtype in (float32, float64, bfloat16, int64, bool_)]
+            + [S(g.real(), float64), S(g.real(0), int8).but(grad=False)]
+        ),
         lambda a, dtype: a.astype(dtype),
         torch=lambda torch, a, dtype: a.to(dtype),
         dtypes=("float64", "float32", "float16", "bfloat16", "int64", "int8", "uint8", "bool"),
     ),
     Row(
         "clone",
-        lambda g: [S(g.real(2, 3)), S(g.real()), S(g.real(0)), S(g.real(2, 3), memory_format="contiguous_format"), S(g.real(1, 2, 2, 3), memory_format="channels_last")],
+        lambda g: [
+            S(g.real(2, 3)),
+            S(g.real()),
+            S(g.real(0)),
+            S(g.real(2, 3), memory_format="contiguous_format"),
+            S(g.real(1, 2, 2, 3), memory_format="channels_last"),
+        ],
         lambda a, memory_format=None: a,
         torch=lambda torch, a, memory_format=None: a.clone(),
         dtypes="all",
-        errors=lambda g: [E((g.real(2),), {"memory_format": "channels_last"}, ShapeError, "channels_last"), E((g.real(2),), {"memory_format": "sparse"}, ValueRangeError, "sparse")],
+        errors=lambda g: [
+            E((g.real(2),), {"memory_format": "channels_last"}, ShapeError, "channels_last"),
+            E((g.real(2),), {"memory_format": "sparse"}, ValueRangeError, "sparse"),
+        ],
     ),
     Row(
         "copy",
-        lambda g: [S(g.real(2, 3), g.real(2, 3)), S(g.real(2, 3), g.real(3)), S(g.real(2, 3), g.real()), S(g.real(2), np.array([1, 2])), S(g.real(0, 2), g.real(2))],
+        lambda g: [
+            S(g.real(2, 3), g.real(2, 3)),
+            S(g.real(2, 3), g.real(3)),
+            S(g.real(2, 3), g.real()),
+            S(g.real(2), np.array([1, 2])),
+            S(g.real(0, 2), g.real(2)),
+        ],
         lambda a, b: np.broadcast_to(b, a.shape).astype(a.dtype),
         torch=lambda torch, a, b: a.clone().copy_(b),
         dtypes="all",

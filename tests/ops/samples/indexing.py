@@ -59,42 +59,42 @@ def rows(a, dim, index, source, combine, alpha=1):
     return a
 
 
-I = np.array
+index = np.array
 OUT = "index 3 is out of range for dimension 0 of size 3"
 
 ROWS = [
     Row(
         "index",
         lambda g: [
-            S(g.real(3, 4), [I([2, 0, 0])], (0,)),
-            S(g.real(3, 4), [I([[1, -1], [0, 3]])], (1,)),
-            S(g.real(2, 3, 4), [I([0, 1]), I([[-1], [2]])], (0, 2)),
-            S(g.real(2, 3, 4), [I([0, 1]), I([[-1], [2]])], (1, 2)),
+            S(g.real(3, 4), [index([2, 0, 0])], (0,)),
+            S(g.real(3, 4), [index([[1, -1], [0, 3]])], (1,)),
+            S(g.real(2, 3, 4), [index([0, 1]), index([[-1], [2]])], (0, 2)),
+            S(g.real(2, 3, 4), [index([0, 1]), index([[-1], [2]])], (1, 2)),
             S(g.real(3), [np.zeros(0, np.int64)], (0,)),
-            S(g.real(2, 3), [I(1), I([0, 2])], (0, 1)),
-            S(g.real(2, 3), [I([0, 1], np.int32)], (0,)),
-            S(g.real(2, 0), [I([1, 0, 1])], (0,)),
+            S(g.real(2, 3), [index(1), index([0, 2])], (0, 1)),
+            S(g.real(2, 3), [index([0, 1], np.int32)], (0,)),
+            S(g.real(2, 0), [index([1, 0, 1])], (0,)),
         ],
         lambda a, indices, dims: a[key(indices, dims)],
         torch=lambda torch, a, indices, dims: a[key(indices, dims)],
         dtypes="all",
         covers=("index_backward",),
         errors=lambda g: [
-            E((g.real(3, 4), [I([0, 3])], (0,)), {}, IndexOutOfRange, OUT),
-            E((g.real(3, 4), [I([0]), I([-5])], (0, 1)), {}, IndexOutOfRange, "index -5 is out of range for dimension 1 of size 4"),
-            E((g.real(3, 4), [I([0, 1]), I([0, 1, 2])], (0, 1)), {}, IndexOutOfRange, "do not broadcast"),
-            E((g.real(3), [I([0.0])], (0,)), {}, DTypeError, "float64"),
-            E((g.real(3), [I([0])], (1,)), {}, DimensionError, "index"),
-            E((g.real(0), [I([0])], (0,)), {}, IndexOutOfRange, "size 0"),
+            E((g.real(3, 4), [index([0, 3])], (0,)), {}, IndexOutOfRange, OUT),
+            E((g.real(3, 4), [index([0]), index([-5])], (0, 1)), {}, IndexOutOfRange, "index -5 is out of range for dimension 1 of size 4"),
+            E((g.real(3, 4), [index([0, 1]), index([0, 1, 2])], (0, 1)), {}, IndexOutOfRange, "do not broadcast"),
+            E((g.real(3), [index([0.0])], (0,)), {}, DTypeError, "float64"),
+            E((g.real(3), [index([0])], (1,)), {}, DimensionError, "index"),
+            E((g.real(0), [index([0])], (0,)), {}, IndexOutOfRange, "size 0"),
         ],
     ),
     Row(
         "index_put",
         lambda g: [
-            S(g.real(3, 4), [I([2, 0])], g.real(2, 4), (0,)),
-            S(g.real(3, 4), [I([2, 0, 2])], g.real(4), (0,), True),
-            S(g.real(2, 3, 4), [I([0, 1]), I([[-1], [2]])], g.real(2, 2, 1), (0, 2), True),
-            S(g.real(2, 3, 4), [I([0, 1]), I([-1, 2])], g.real(), (0, 2)),
+            S(g.real(3, 4), [index([2, 0])], g.real(2, 4), (0,)),
+            S(g.real(3, 4), [index([2, 0, 2])], g.real(4), (0,), True),
+            S(g.real(2, 3, 4), [index([0, 1]), index([[-1], [2]])], g.real(2, 2, 1), (0, 2), True),
+            S(g.real(2, 3, 4), [index([0, 1]), index([-1, 2])], g.real(), (0, 2)),
             S(g.real(3), [np.zeros(0, np.int64)], g.real(1), (0,)),
         ],
         put_at,
@@ -102,9 +102,9 @@ ROWS = [
         dtypes="all",
         call=lambda a, indices, values, dims, accumulate=False: FUNCTIONS["index_put"](a, with_gaps(indices, dims), values, accumulate),
         errors=lambda g: [
-            E((g.real(3), [I([3])], g.real(1), (0,)), {}, IndexOutOfRange, OUT),
-            E((g.real(3), [I([0, 1])], g.real(3), (0,)), {}, ShapeError, "index_put"),
-            E((g.real(3), [I([0])], g.index(1, 3), (0,)), {}, DTypeError, "index_put"),
+            E((g.real(3), [index([3])], g.real(1), (0,)), {}, IndexOutOfRange, OUT),
+            E((g.real(3), [index([0, 1])], g.real(3), (0,)), {}, ShapeError, "index_put"),
+            E((g.real(3), [index([0])], g.index(1, 3), (0,)), {}, DTypeError, "index_put"),
         ],
     ),
     Row(
@@ -113,45 +113,51 @@ ROWS = [
             S(g.real(3, 4), 0, g.index((2, 4), 3)),
             S(g.real(3, 4), -1, g.index((2, 5), 4)),
             S(g.real(3), 0, g.index(0, 3)),
-            S(g.real(), 0, I(0)),
+            S(g.real(), 0, index(0)),
             S(g.real(2, 3), 1, g.index((2, 1), 3).astype(np.int32)),
         ],
         lambda a, dim, index: np.take_along_axis(boxed_except(a, index, dim), index, dim) if a.ndim else a,
         dtypes="all",
         errors=lambda g: [
-            E((g.real(3), 0, I([3])), {}, IndexOutOfRange, OUT),
-            E((g.real(3), 0, I([-1])), {}, IndexOutOfRange, "index -1"),
-            E((g.real(3), 0, I([[0]])), {}, ShapeError, "gather"),
+            E((g.real(3), 0, index([3])), {}, IndexOutOfRange, OUT),
+            E((g.real(3), 0, index([-1])), {}, IndexOutOfRange, "index -1"),
+            E((g.real(3), 0, index([[0]])), {}, ShapeError, "gather"),
             E((g.real(2, 3), 1, g.index((3, 1), 3)), {}, ShapeError, "gather"),
         ],
     ),
     Row(
         "take_along_dim",
         lambda g: [S(g.real(3, 4), g.index((1, 4), 3), 0), S(g.real(3, 1), g.index((3, 4), 1), -1), S(g.real(2, 3), g.index((2, 2), 6))],
-        lambda a, index, dim=None: np.take_along_axis(a.reshape(-1), index.reshape(-1), 0) if dim is None else np.take_along_axis(*broadcast_except(a, index, dim), dim),
+        lambda a, index, dim=None: (
+            np.take_along_axis(a.reshape(-1), index.reshape(-1), 0)
+            if dim is None
+            else np.take_along_axis(*broadcast_except(a, index, dim), dim)
+        ),
         errors=lambda g: [E((g.real(3), g.index((1, 1), 3), 0), {}, ShapeError, "take_along_dim")],
     ),
     Row(
         "scatter",
         lambda g: [
-            S(g.real(3, 4), 0, I([[0, 1, 2, 0], [1, 2, 0, 2]]), g.real(2, 4)),
-            S(g.real(3, 4), 1, I([[3, 0], [1, 2]]), g.real(3, 3)).but(torch=False),  # torch's backward refuses a source larger than the index
-            S(g.real(), 0, I(0), g.real()),
+            S(g.real(3, 4), 0, index([[0, 1, 2, 0], [1, 2, 0, 2]]), g.real(2, 4)),
+            S(g.real(3, 4), 1, index([[3, 0], [1, 2]]), g.real(3, 3)).but(
+                torch=False
+            ),  # torch's backward refuses a source larger than the index
+            S(g.real(), 0, index(0), g.real()),
             S(g.real(3), 0, np.zeros(0, np.int64), g.real(0)),
         ],
         lambda a, dim, index, src: along(a, dim, index, src, replace),
         dtypes="all",
         inplace="scatter_",
         errors=lambda g: [
-            E((g.real(3), 0, I([3]), g.real(1)), {}, IndexOutOfRange, OUT),
-            E((g.real(3), 0, I([0, 1]), g.real(1)), {}, ShapeError, "source"),
-            E((g.real(3), 0, I([0]), g.index(1, 3)), {}, DTypeError, "scatter"),
-            E((g.real(3), 0, I([0]), g.real(1)), {"reduce": "multiply"}, UnsupportedError, "scatter"),
+            E((g.real(3), 0, index([3]), g.real(1)), {}, IndexOutOfRange, OUT),
+            E((g.real(3), 0, index([0, 1]), g.real(1)), {}, ShapeError, "source"),
+            E((g.real(3), 0, index([0]), g.index(1, 3)), {}, DTypeError, "scatter"),
+            E((g.real(3), 0, index([0]), g.real(1)), {"reduce": "multiply"}, UnsupportedError, "scatter"),
         ],
     ),
     Row(
         "scatter_value",
-        lambda g: [S(g.real(3, 4), 0, g.index((2, 4), 3), 2), S(g.real(), 0, I(0), 1)],
+        lambda g: [S(g.real(3, 4), 0, g.index((2, 4), 3), 2), S(g.real(), 0, index(0), 1)],
         lambda a, dim, index, value: along(a, dim, index, value, replace),
         torch="scatter",
         dtypes="number",
@@ -161,63 +167,88 @@ ROWS = [
         lambda g: [
             S(g.real(3, 4), 0, g.index((5, 4), 3), g.real(5, 4)),
             S(g.real(3, 4), -1, g.index((2, 3), 4), g.real(3, 3)).but(torch=False),
-            S(g.real(), 0, I(0), g.real()),
+            S(g.real(), 0, index(0), g.real()),
             S(g.real(2), 0, np.zeros(0, np.int64), g.real(3)).but(torch=False),
         ],
         lambda a, dim, index, src: along(a, dim, index, src, np.add),
         dtypes="number",
         inplace="scatter_add_",
-        errors=lambda g: [E((g.real(3), 0, I([-1]), g.real(1)), {}, IndexOutOfRange, "scatter_add")],
+        errors=lambda g: [E((g.real(3), 0, index([-1]), g.real(1)), {}, IndexOutOfRange, "scatter_add")],
     ),
     Row(
         "index_select",
-        lambda g: [S(g.real(3, 4), 0, I([2, 0, 2])), S(g.real(3, 4), -1, I([1])), S(g.real(3), 0, I(1)), S(g.real(), 0, I([0])), S(g.real(3), 0, np.zeros(0, np.int64))],
+        lambda g: [
+            S(g.real(3, 4), 0, index([2, 0, 2])),
+            S(g.real(3, 4), -1, index([1])),
+            S(g.real(3), 0, index(1)),
+            S(g.real(), 0, index([0])),
+            S(g.real(3), 0, np.zeros(0, np.int64)),
+        ],
         lambda a, dim, index: np.take(a, np.atleast_1d(index), dim) if a.ndim else a,
         dtypes="all",
         errors=lambda g: [
-            E((g.real(3), 0, I([3])), {}, IndexOutOfRange, OUT),
-            E((g.real(3), 0, I([-1])), {}, IndexOutOfRange, "index -1"),
-            E((g.real(3), 0, I([[0]])), {}, ShapeError, "1-d"),
+            E((g.real(3), 0, index([3])), {}, IndexOutOfRange, OUT),
+            E((g.real(3), 0, index([-1])), {}, IndexOutOfRange, "index -1"),
+            E((g.real(3), 0, index([[0]])), {}, ShapeError, "1-d"),
         ],
     ),
     Row(
         "index_add",
-        lambda g: [S(g.real(3, 4), 0, I([2, 0, 2]), g.real(3, 4)), S(g.real(3, 4), 1, I([1, 1]), g.real(3, 2), alpha=2), S(g.real(3), 0, I(1), g.real(1))],
+        lambda g: [
+            S(g.real(3, 4), 0, index([2, 0, 2]), g.real(3, 4)),
+            S(g.real(3, 4), 1, index([1, 1]), g.real(3, 2), alpha=2),
+            S(g.real(3), 0, index(1), g.real(1)),
+        ],
         lambda a, dim, index, source, alpha=1: rows(a, dim, index, source, np.add, alpha),
         dtypes="number",
         inplace="index_add_",
-        errors=lambda g: [E((g.real(3), 0, I([0, 1]), g.real(3)), {}, ShapeError, "index_add"), E((g.real(3), 0, I([3]), g.real(1)), {}, IndexOutOfRange, OUT)],
+        errors=lambda g: [
+            E((g.real(3), 0, index([0, 1]), g.real(3)), {}, ShapeError, "index_add"),
+            E((g.real(3), 0, index([3]), g.real(1)), {}, IndexOutOfRange, OUT),
+        ],
     ),
     Row(
         "index_copy",
-        lambda g: [S(g.real(3, 4), 0, I([2, 0]), g.real(2, 4)), S(g.real(3, 4), -1, I([1]), g.real(3, 1)), S(g.real(3), 0, np.zeros(0, np.int64), g.real(0))],
+        lambda g: [
+            S(g.real(3, 4), 0, index([2, 0]), g.real(2, 4)),
+            S(g.real(3, 4), -1, index([1]), g.real(3, 1)),
+            S(g.real(3), 0, np.zeros(0, np.int64), g.real(0)),
+        ],
         lambda a, dim, index, source: rows(a, dim, index, source, replace),
         dtypes="all",
         inplace="index_copy_",
     ),
     Row(
         "index_fill",
-        lambda g: [S(g.real(3, 4), 0, I([2, 0]), 2), S(g.real(3, 4), -1, I([1, 1]), 1)],
+        lambda g: [S(g.real(3, 4), 0, index([2, 0]), 2), S(g.real(3, 4), -1, index([1, 1]), 1)],
         lambda a, dim, index, value: rows(a, dim, index, value, replace),
         dtypes="number",
         inplace="index_fill_",
-        errors=lambda g: [E((g.real(3), 0, I([3]), 1.0), {}, IndexOutOfRange, OUT), E((g.real(3), 0, I([0]), g.real(1)), {}, ShapeError, "index_fill")],
+        errors=lambda g: [
+            E((g.real(3), 0, index([3]), 1.0), {}, IndexOutOfRange, OUT),
+            E((g.real(3), 0, index([0]), g.real(1)), {}, ShapeError, "index_fill"),
+        ],
     ),
     Row(
         "take",
-        lambda g: [S(g.real(3, 4), I([[0, 11], [-1, 5]])), S(g.real(3), np.zeros((0, 2), np.int64)), S(g.real(), I([0, 0]))],
+        lambda g: [S(g.real(3, 4), index([[0, 11], [-1, 5]])), S(g.real(3), np.zeros((0, 2), np.int64)), S(g.real(), index([0, 0]))],
         lambda a, index: a.reshape(-1)[index],
         dtypes="all",
-        errors=lambda g: [E((g.real(2, 2), I([4])), {}, IndexOutOfRange, "index 4")],
+        errors=lambda g: [E((g.real(2, 2), index([4])), {}, IndexOutOfRange, "index 4")],
     ),
     Row(
         "put",
-        lambda g: [S(g.real(3, 4), I([[0, 11], [-2, 5]]), g.real(4)), S(g.real(2, 2), I([1, 1, 0]), g.real(3), True)],
-        lambda a, index, source, accumulate=False: copied(a, lambda r: np.add.at(r.reshape(-1), index.reshape(-1), source.reshape(-1)) if accumulate else np.put(r, index, source)),
+        lambda g: [S(g.real(3, 4), index([[0, 11], [-2, 5]]), g.real(4)), S(g.real(2, 2), index([1, 1, 0]), g.real(3), True)],
+        lambda a, index, source, accumulate=False: copied(
+            a, lambda r: np.add.at(r.reshape(-1), index.reshape(-1), source.reshape(-1)) if accumulate else np.put(r, index, source)
+        ),
         torch="put",
         dtypes="number",
         inplace="put_",
-        errors=lambda g: [E((g.real(2), I([0, 1]), g.real(1)), {}, ShapeError, "put"), E((g.real(2), I([2]), g.real(1)), {}, IndexOutOfRange, "index 2")],
+        errors=lambda g: [
+            E((g.real(2), index([0, 1]), g.real(1)), {}, ShapeError, "put"),
+            E((g.real(2), index([2]), g.real(1)), {}, IndexOutOfRange, "index 2"),
+        ],
     ),
 ]
 
@@ -237,7 +268,7 @@ def boxed_except(a, index, dim):
 
 
 def broadcast_except(a, index, dim):
-    full = [max(n, m) if 0 not in (n, m) else 0 for n, m in zip(a.shape, index.shape)]
+    full = [max(n, m) if 0 not in (n, m) else 0 for n, m in zip(a.shape, index.shape, strict=True)]
     dim %= a.ndim
     return (
         np.broadcast_to(a, [a.shape[d] if d == dim else n for d, n in enumerate(full)]),

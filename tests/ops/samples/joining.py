@@ -38,7 +38,11 @@ ROWS = [
     Row("hstack", lambda g: [S([g.real(2), g.real(1)]), S([g.real(2, 1), g.real(2, 3)]), S([g.real()])], np.hstack),
     Row("vstack", lambda g: [S([g.real(2), g.real(2)]), S([g.real(1, 2), g.real(2, 2)])], np.vstack),
     Row("dstack", lambda g: [S([g.real(2), g.real(2)]), S([g.real(2, 2), g.real(2, 2)]), S([g.real(), g.real()])], np.dstack),
-    Row("column_stack", lambda g: [S([g.real(2), g.real(2, 2)]), S([g.real(), g.real()])], lambda v: np.column_stack([np.atleast_1d(a) for a in v])),
+    Row(
+        "column_stack",
+        lambda g: [S([g.real(2), g.real(2, 2)]), S([g.real(), g.real()])],
+        lambda v: np.column_stack([np.atleast_1d(a) for a in v]),
+    ),
     Row("atleast_1d", lambda g: [S(g.real()), S(g.real(2)), S(g.real(), g.real(1, 2))], np.atleast_1d),
     Row("atleast_2d", lambda g: [S(g.real()), S(g.real(2)), S(g.real(1, 2, 3))], np.atleast_2d),
     Row("atleast_3d", lambda g: [S(g.real()), S(g.real(2)), S(g.real(2, 3))], np.atleast_3d),
@@ -65,7 +69,10 @@ ROWS = [
         meta=False,
         grad=(0,),
         call=lambda a, repeats, dim=None: no_meta(a) or FUNCTIONS["repeat_interleave"](a, repeats, dim),
-        errors=lambda g: [E((g.real(2), np.array([1, 2, 3])), {}, ShapeError, "repeat_interleave"), E((g.real(2), -1), {}, ValueRangeError, "negative")],
+        errors=lambda g: [
+            E((g.real(2), np.array([1, 2, 3])), {}, ShapeError, "repeat_interleave"),
+            E((g.real(2), -1), {}, ValueRangeError, "negative"),
+        ],
     ),
     Row(
         "flip",

@@ -9,7 +9,7 @@ from tests.ops.samples.indexing import along
 from twofold.support.errors import DTypeError, IndexOutOfRange, ShapeError, UnsupportedError, ValueRangeError
 from twofold.tensors.functions import FUNCTIONS
 
-I = np.array
+index = np.array
 
 
 def reduced(a, dim, index, src, reduce, include_self=True):
@@ -43,9 +43,9 @@ def reduce_row(reduce):
         lambda g: [
             S(g.distinct(3, 4), 0, g.index((5, 4), 3), g.distinct(5, 4) + 0.1, reduce),
             S(g.distinct(3, 4), -1, g.index((2, 3), 4), g.distinct(2, 3) + 0.1, reduce, include_self=False),
-            S(g.real(), 0, I(0), g.real(), reduce),
+            S(g.real(), 0, index(0), g.real(), reduce),
             S(g.real(3), 0, np.zeros(0, np.int64), g.real(0), reduce),
-            S(I([1.0, 2.0]), 0, I([0, 0, 1]), I([1.0, 1.0, 0.0]), reduce).but(grad=reduce in ("sum", "mean")),
+            S(index([1.0, 2.0]), 0, index([0, 0, 1]), index([1.0, 1.0, 0.0]), reduce).but(grad=reduce in ("sum", "mean")),
         ],
         reduced,
         torch="scatter_reduce",
@@ -53,9 +53,9 @@ def reduce_row(reduce):
         inplace="scatter_reduce_",
         call=None if reduce == "sum" else lambda *args, **kwargs: FUNCTIONS["scatter_reduce"](*args, **kwargs),
         errors=lambda g: [
-            E((g.real(3), 0, I([3]), g.real(1), reduce), {}, IndexOutOfRange, "scatter_reduce"),
-            E((g.real(3), 0, I([0]), g.real(1), "prod"), {}, UnsupportedError, "prod"),
-            E((g.real(3), 0, I([0]), g.real(1), "median"), {}, ValueRangeError, "median"),
+            E((g.real(3), 0, index([3]), g.real(1), reduce), {}, IndexOutOfRange, "scatter_reduce"),
+            E((g.real(3), 0, index([0]), g.real(1), "prod"), {}, UnsupportedError, "prod"),
+            E((g.real(3), 0, index([0]), g.real(1), "median"), {}, ValueRangeError, "median"),
         ],
     )
 
@@ -64,13 +64,13 @@ ROWS = [
     Row(
         "embedding",
         lambda g: [
-            S(g.real(5, 3), I([[0, 4, 0], [2, 2, 1]])),
+            S(g.real(5, 3), index([[0, 4, 0], [2, 2, 1]])),
             # gradients that leave out the padding row or are scaled are no derivatives: tests/tensors/test_indexing.py has them
-            S(g.real(5, 3), I([0, 4, 0]), 0).but(grad=False),
-            S(g.real(5, 2), I([1, 1, 3, 0]), 3, True).but(grad=False),
-            S(g.real(5, 1), I(2)),
+            S(g.real(5, 3), index([0, 4, 0]), 0).but(grad=False),
+            S(g.real(5, 2), index([1, 1, 3, 0]), 3, True).but(grad=False),
+            S(g.real(5, 1), index(2)),
             S(g.real(2, 3), np.zeros((0, 2), np.int64)),
-            S(g.real(5, 2), I([4], np.int32)),
+            S(g.real(5, 2), index([4], np.int32)),
         ],
         lambda w, i, padding_idx=-1, scale=False: w[i],
         torch=lambda torch, w, i, padding_idx=-1, scale=False: torch.nn.functional.embedding(
@@ -78,37 +78,58 @@ ROWS = [
         ),
         covers=("embedding_dense_backward", "bincount_of"),
         errors=lambda g: [
-            E((g.real(5, 3), I([5])), {}, IndexOutOfRange, "index 5 is out of range for dimension 0 of size 5"),
-            E((g.real(5, 3), I([-1])), {}, IndexOutOfRange, "index -1"),
-            E((g.real(5), I([1])), {}, ShapeError, "2 dimensions"),
+            E((g.real(5, 3), index([5])), {}, IndexOutOfRange, "index 5 is out of range for dimension 0 of size 5"),
+            E((g.real(5, 3), index([-1])), {}, IndexOutOfRange, "index -1"),
+            E((g.real(5), index([1])), {}, ShapeError, "2 dimensions"),
             E((g.real(5, 3), g.real(2)), {}, DTypeError, "float64"),
         ],
     ),
     Row(
         "one_hot",
-        lambda g: [S(I([0, 2, 1]), 3), S(I([[0], [1]]), 4), S(I(1), 2), S(np.zeros(0, np.int64), 2)],
+        lambda g: [S(index([0, 2, 1]), 3), S(index([[0], [1]]), 4), S(index(1), 2), S(np.zeros(0, np.int64), 2)],
         lambda i, n: np.eye(n, dtype=np.int64)[i],
         dtypes=("float64",),
         grad=False,
-        errors=lambda g: [E((I([3]), 3), {}, IndexOutOfRange, "one_hot"), E((I([0]), 0), {}, ValueRangeError, "positive"), E((g.real(1), 2), {}, DTypeError, "one_hot")],
+        errors=lambda g: [
+            E((index([3]), 3), {}, IndexOutOfRange, "one_hot"),
+            E((index([0]), 0), {}, ValueRangeError, "positive"),
+            E((g.real(1), 2), {}, DTypeError, "one_hot"),
+        ],
     ),
     Row(
         "masked_select",
-        lambda g: [S(g.real(3, 4), g.bools(3, 4)), S(g.real(3, 1), g.bools(4)), S(g.real(), I(True)), S(g.real(0), g.bools(0)), S(g.real(2), I([False, False]))],
+        lambda g: [
+            S(g.real(3, 4), g.bools(3, 4)),
+            S(g.real(3, 1), g.bools(4)),
+            S(g.real(), index(True)),
+            S(g.real(0), g.bools(0)),
+            S(g.real(2), index([False, False])),
+        ],
         lambda a, mask: (lambda x, m: x[m])(*np.broadcast_arrays(a, mask)),
         dtypes="all",
         meta=False,
         covers=("masked_spread",),
-        errors=lambda g: [E((g.real(2), g.bools(3)), {}, ShapeError, "masked_select"), E((g.real(2), I([1, 0])), {}, DTypeError, "bool")],
+        errors=lambda g: [
+            E((g.real(2), g.bools(3)), {}, ShapeError, "masked_select"),
+            E((g.real(2), index([1, 0])), {}, DTypeError, "bool"),
+        ],
     ),
     Row(
         "masked_scatter",
-        lambda g: [S(g.real(3, 4), g.bools(3, 4), g.real(12)), S(g.real(3, 4), g.bools(3, 1), g.real(4, 4)), S(g.real(4), g.bools(3, 4), g.real(12)), S(g.real(), I(True), g.real())],
+        lambda g: [
+            S(g.real(3, 4), g.bools(3, 4), g.real(12)),
+            S(g.real(3, 4), g.bools(3, 1), g.real(4, 4)),
+            S(g.real(4), g.bools(3, 4), g.real(12)),
+            S(g.real(), index(True), g.real()),
+        ],
         spread,
         dtypes="all",
         inplace="masked_scatter_",
         covers=("masked_scatter_backward",),
-        errors=lambda g: [E((g.real(2), I([True, True]), g.real(1)), {}, ShapeError, "only 1"), E((g.real(2), I([1, 0]), g.real(2)), {}, DTypeError, "bool")],
+        errors=lambda g: [
+            E((g.real(2), index([True, True]), g.real(1)), {}, ShapeError, "only 1"),
+            E((g.real(2), index([1, 0]), g.real(2)), {}, DTypeError, "bool"),
+        ],
     ),
     Row(
         "nonzero",

@@ -70,7 +70,10 @@ ROWS = [
     *(
         Row(
             f"{name}{n}d",
-            lambda g, n=n: [S(g.real(*(2, 3, 2, 4)[-n - 1 :]), (1, 0, 1, 1, 2, 1)[: 2 * n]), S(g.real(1, 1, *(3, 2, 4)[3 - n :]), (0, 1, 1, 0, 0, 2)[: 2 * n])],
+            lambda g, n=n: [
+                S(g.real(*(2, 3, 2, 4)[-n - 1 :]), (1, 0, 1, 1, 2, 1)[: 2 * n]),
+                S(g.real(1, 1, *(3, 2, 4)[3 - n :]), (0, 1, 1, 0, 0, 2)[: 2 * n]),
+            ],
             in_mode(mode),
             torch=lambda torch, a, pad, mode=mode: torch.nn.functional.pad(a, pad, mode),
             dtypes="all",

@@ -42,12 +42,17 @@ ROWS = [
         torch=lambda torch, a, dim, start, end, step: a[at(dim % a.ndim, slice(start, end, step))],
         dtypes="all",
         covers=("slice_backward",),
-        errors=lambda g: [E((g.real(3), 0, 0, 3, 0), {}, ValueRangeError, "step"), E((g.real(3), 0, 0, 3, -1), {}, ValueRangeError, "flip")],
+        errors=lambda g: [
+            E((g.real(3), 0, 0, 3, 0), {}, ValueRangeError, "step"),
+            E((g.real(3), 0, 0, 3, -1), {}, ValueRangeError, "flip"),
+        ],
     ),
     Row(
         "narrow",
         lambda g: [S(g.real(5, 3), 0, 1, 3), S(g.real(5, 3), -1, -2, 2), S(g.real(3), 0, 3, 0)],
-        lambda a, dim, start, length: np.take(a, range(start % (a.shape[dim] + (start == a.shape[dim])), start % (a.shape[dim] + (start == a.shape[dim])) + length), dim),
+        lambda a, dim, start, length: np.take(
+            a, range(start % (a.shape[dim] + (start == a.shape[dim])), start % (a.shape[dim] + (start == a.shape[dim])) + length), dim
+        ),
         errors=lambda g: [E((g.real(3), 0, 2, 2), {}, ValueRangeError, "narrow"), E((g.real(3), 0, 4, 0), {}, IndexOutOfRange, "narrow")],
     ),
     Row(
@@ -108,7 +113,11 @@ ROWS = [
     Row("dsplit", lambda g: [S(g.real(2, 2, 4), 2)], lambda a, parts: np.dsplit(a, parts)),
     Row(
         "view_dtype",
-        lambda g: [S(g.real(2, 3), int64).but(dtypes="float64"), S(g.ints(4), float32).but(dtypes="int32"), S(g.real(), float64).but(dtypes="int64")],
+        lambda g: [
+            S(g.real(2, 3), int64).but(dtypes="float64"),
+            S(g.ints(4), float32).but(dtypes="int32"),
+            S(g.real(), float64).but(dtypes="int64"),
+        ],
         check=lambda out, a, dtype: np.testing.assert_array_equal(out, a.view(dtype.numpy)),
         torch=lambda torch, a, dtype: a.view(dtype),
         dtypes=("float64", "int32", "int64"),
@@ -133,8 +142,15 @@ ROWS = [
     ),
     Row(
         "as_strided",
-        lambda g: [S(g.real(4, 3), (2, 2), (3, 1), 1), S(g.real(6), (3, 3), (1, 1)), S(g.real(6), (2, 2), (0, 2)), S(g.real(4), (0, 2), (1, 1))],
-        lambda a, size, stride, offset=0: a.reshape(-1)[offset + sum(np.arange(n).reshape(-1, *(1,) * (len(size) - 1 - i)) * s for i, (n, s) in enumerate(zip(size, stride)))],
+        lambda g: [
+            S(g.real(4, 3), (2, 2), (3, 1), 1),
+            S(g.real(6), (3, 3), (1, 1)),
+            S(g.real(6), (2, 2), (0, 2)),
+            S(g.real(4), (0, 2), (1, 1)),
+        ],
+        lambda a, size, stride, offset=0: a.reshape(-1)[
+            offset + sum(np.arange(n).reshape(-1, *(1,) * (len(size) - 1 - i)) * s for i, (n, s) in enumerate(zip(size, stride, strict=True)))
+        ],
         call=lambda a, *args: FUNCTIONS["as_strided"](a.contiguous(), *args),
         dtypes="all",
         covers=("as_strided_backward",),

@@ -62,7 +62,14 @@ ROWS = [
     ),
     Row(
         "squeeze",
-        lambda g: [S(g.real(1, 3, 1)), S(g.real(1, 3, 1), 0), S(g.real(1, 3, 1), (0, -1)), S(g.real(2, 3), 1), S(g.real()), S(g.real(1, 0))],
+        lambda g: [
+            S(g.real(1, 3, 1)),
+            S(g.real(1, 3, 1), 0),
+            S(g.real(1, 3, 1), (0, -1)),
+            S(g.real(2, 3), 1),
+            S(g.real()),
+            S(g.real(1, 0)),
+        ],
         lambda a, dim=None: a.reshape([n for i, n in enumerate(a.shape) if n != 1 or (dim is not None and not in_dims(i, dim, a.ndim))]),
         torch=lambda torch, a, dim=None: torch.squeeze(a) if dim is None else torch.squeeze(a, dim),
         dtypes="all",
@@ -138,7 +145,13 @@ ROWS = [
         dtypes="all",
         errors=lambda g: [E((g.real(2, 3), 0, 2), {}, DimensionError, "transpose")],
     ),
-    Row("t", lambda g: [S(g.real(2, 3)), S(g.real(2)), S(g.real())], np.transpose, dtypes="all", errors=lambda g: [E((g.real(1, 2, 3),), {}, ShapeError, "t:")]),
+    Row(
+        "t",
+        lambda g: [S(g.real(2, 3)), S(g.real(2)), S(g.real())],
+        np.transpose,
+        dtypes="all",
+        errors=lambda g: [E((g.real(1, 2, 3),), {}, ShapeError, "t:")],
+    ),
     Row(
         "movedim",
         lambda g: [S(g.real(2, 3, 4), 0, 2), S(g.real(2, 3, 4), (0, 1), (-1, 0))],
@@ -165,7 +178,10 @@ ROWS = [
     ),
     Row(
         "view_chain",
-        lambda g: [S(g.real(3, 4), (("select", (("dim", 0), ("index", 1))), ("expand", (("size", (2, 4)),)))), S(g.real(3, 4), (TRANSPOSED,))],
+        lambda g: [
+            S(g.real(3, 4), (("select", (("dim", 0), ("index", 1))), ("expand", (("size", (2, 4)),)))),
+            S(g.real(3, 4), (TRANSPOSED,)),
+        ],
         lambda a, chain: np.broadcast_to(a[1], (2, 4)) if len(chain) == 2 else a.T,
         torch=None,
         covers=("view_chain_backward",),
@@ -190,5 +206,3 @@ def flattened(a, start, end):
         return a.reshape(1)
     start, end = start % a.ndim, end % a.ndim
     return a.reshape(*a.shape[:start], int(np.prod(a.shape[start : end + 1])), *a.shape[end + 1 :])
-
-

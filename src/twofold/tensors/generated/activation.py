@@ -18,6 +18,7 @@ from numpy import where as _np_where
 
 from twofold.ir.mode import MODE, grad_enabled
 from twofold.ir.op import get_op
+from twofold.ir.types import scalar_type
 from twofold.tape.node import tick
 from twofold.tape.plan import scalar_key, table
 from twofold.tensors.core import Tensor
@@ -25,6 +26,9 @@ from twofold.tensors.dispatch import NODE_CLASSES, dispatch
 from twofold.tensors.inplace import inplace
 from twofold.tensors.nodes import OpNode
 from twofold.tensors.typing import DeviceLike, DTypeLike, Number
+
+_PLAIN = frozenset((Tensor, bool, int, float))
+_PLAIN_OR_NONE = _PLAIN | {type(None)}
 
 _relu = get_op("relu")
 _relu_plans = table(_relu)
@@ -105,14 +109,19 @@ NODE_CLASSES["threshold_backward"] = ThresholdBackwardBackward0
 
 def threshold_backward(grad: Tensor | Number, input: Tensor | Number, threshold: Number) -> Tensor:
     """`grad` where the input is above the threshold (or NaN), 0 elsewhere."""
-    if MODE.special or type(grad) is not Tensor or type(input) is not Tensor:
+    if MODE.special or type(grad) is not Tensor or type(input) not in _PLAIN:
         return dispatch(_threshold_backward, (grad, input,), {"threshold": threshold})
     t0 = grad._type
     a0 = grad._array
     e0 = grad._node
-    t1 = input._type
-    a1 = input._array
-    e1 = input._node
+    if type(input) is Tensor:
+        t1 = input._type
+        a1 = input._array
+        e1 = input._node
+    else:
+        t1 = scalar_type(type(input))
+        a1 = input
+        e1 = None
     k = (t0, t1, scalar_key(threshold))
     try:
         p = _threshold_backward_plans[k]

@@ -11,6 +11,7 @@ from typing import Any
 
 from twofold.ir.mode import MODE, grad_enabled
 from twofold.ir.op import get_op
+from twofold.ir.types import scalar_type
 from twofold.tape.node import tick
 from twofold.tape.plan import scalar_key, table
 from twofold.tensors.core import Tensor
@@ -19,20 +20,28 @@ from twofold.tensors.inplace import inplace
 from twofold.tensors.nodes import OpNode
 from twofold.tensors.typing import DeviceLike, DTypeLike, Number
 
+_PLAIN = frozenset((Tensor, bool, int, float))
+_PLAIN_OR_NONE = _PLAIN | {type(None)}
+
 _eq = get_op("eq")
 _eq_plans = table(_eq)
 
 
 def eq(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     """A bool tensor: true where the first operand is equal to the second. False where either is NaN."""
-    if MODE.special or type(input) is not Tensor or type(other) is not Tensor:
+    if MODE.special or type(input) is not Tensor or type(other) not in _PLAIN:
         return dispatch(_eq, (input, other,), {})
     t0 = input._type
     a0 = input._array
     e0 = input._node
-    t1 = other._type
-    a1 = other._array
-    e1 = other._node
+    if type(other) is Tensor:
+        t1 = other._type
+        a1 = other._array
+        e1 = other._node
+    else:
+        t1 = scalar_type(type(other))
+        a1 = other
+        e1 = None
     k = (t0, t1)
     try:
         p = _eq_plans[k]
@@ -58,14 +67,19 @@ _lt_plans = table(_lt)
 
 def lt(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     """A bool tensor: true where the first operand is less than the second. False where either is NaN."""
-    if MODE.special or type(input) is not Tensor or type(other) is not Tensor:
+    if MODE.special or type(input) is not Tensor or type(other) not in _PLAIN:
         return dispatch(_lt, (input, other,), {})
     t0 = input._type
     a0 = input._array
     e0 = input._node
-    t1 = other._type
-    a1 = other._array
-    e1 = other._node
+    if type(other) is Tensor:
+        t1 = other._type
+        a1 = other._array
+        e1 = other._node
+    else:
+        t1 = scalar_type(type(other))
+        a1 = other
+        e1 = None
     k = (t0, t1)
     try:
         p = _lt_plans[k]
@@ -91,14 +105,19 @@ _le_plans = table(_le)
 
 def le(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     """A bool tensor: true where the first operand is less than or equal to the second. False where either is NaN."""
-    if MODE.special or type(input) is not Tensor or type(other) is not Tensor:
+    if MODE.special or type(input) is not Tensor or type(other) not in _PLAIN:
         return dispatch(_le, (input, other,), {})
     t0 = input._type
     a0 = input._array
     e0 = input._node
-    t1 = other._type
-    a1 = other._array
-    e1 = other._node
+    if type(other) is Tensor:
+        t1 = other._type
+        a1 = other._array
+        e1 = other._node
+    else:
+        t1 = scalar_type(type(other))
+        a1 = other
+        e1 = None
     k = (t0, t1)
     try:
         p = _le_plans[k]
@@ -124,14 +143,19 @@ _gt_plans = table(_gt)
 
 def gt(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     """A bool tensor: true where the first operand is greater than the second. False where either is NaN."""
-    if MODE.special or type(input) is not Tensor or type(other) is not Tensor:
+    if MODE.special or type(input) is not Tensor or type(other) not in _PLAIN:
         return dispatch(_gt, (input, other,), {})
     t0 = input._type
     a0 = input._array
     e0 = input._node
-    t1 = other._type
-    a1 = other._array
-    e1 = other._node
+    if type(other) is Tensor:
+        t1 = other._type
+        a1 = other._array
+        e1 = other._node
+    else:
+        t1 = scalar_type(type(other))
+        a1 = other
+        e1 = None
     k = (t0, t1)
     try:
         p = _gt_plans[k]
@@ -157,14 +181,19 @@ _ge_plans = table(_ge)
 
 def ge(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     """A bool tensor: true where the first operand is greater than or equal to the second. False where either is NaN."""
-    if MODE.special or type(input) is not Tensor or type(other) is not Tensor:
+    if MODE.special or type(input) is not Tensor or type(other) not in _PLAIN:
         return dispatch(_ge, (input, other,), {})
     t0 = input._type
     a0 = input._array
     e0 = input._node
-    t1 = other._type
-    a1 = other._array
-    e1 = other._node
+    if type(other) is Tensor:
+        t1 = other._type
+        a1 = other._array
+        e1 = other._node
+    else:
+        t1 = scalar_type(type(other))
+        a1 = other
+        e1 = None
     k = (t0, t1)
     try:
         p = _ge_plans[k]
@@ -190,14 +219,19 @@ _ne_plans = table(_ne)
 
 def ne(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     """A bool tensor: true where the operands differ, or where either is NaN."""
-    if MODE.special or type(input) is not Tensor or type(other) is not Tensor:
+    if MODE.special or type(input) is not Tensor or type(other) not in _PLAIN:
         return dispatch(_ne, (input, other,), {})
     t0 = input._type
     a0 = input._array
     e0 = input._node
-    t1 = other._type
-    a1 = other._array
-    e1 = other._node
+    if type(other) is Tensor:
+        t1 = other._type
+        a1 = other._array
+        e1 = other._node
+    else:
+        t1 = scalar_type(type(other))
+        a1 = other
+        e1 = None
     k = (t0, t1)
     try:
         p = _ne_plans[k]
@@ -323,14 +357,19 @@ _logical_and_plans = table(_logical_and)
 
 def logical_and(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     """True where both elements are nonzero (NaN counts as nonzero)."""
-    if MODE.special or type(input) is not Tensor or type(other) is not Tensor:
+    if MODE.special or type(input) is not Tensor or type(other) not in _PLAIN:
         return dispatch(_logical_and, (input, other,), {})
     t0 = input._type
     a0 = input._array
     e0 = input._node
-    t1 = other._type
-    a1 = other._array
-    e1 = other._node
+    if type(other) is Tensor:
+        t1 = other._type
+        a1 = other._array
+        e1 = other._node
+    else:
+        t1 = scalar_type(type(other))
+        a1 = other
+        e1 = None
     k = (t0, t1)
     try:
         p = _logical_and_plans[k]
@@ -356,14 +395,19 @@ _logical_or_plans = table(_logical_or)
 
 def logical_or(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     """True where at least one element is nonzero (NaN counts as nonzero)."""
-    if MODE.special or type(input) is not Tensor or type(other) is not Tensor:
+    if MODE.special or type(input) is not Tensor or type(other) not in _PLAIN:
         return dispatch(_logical_or, (input, other,), {})
     t0 = input._type
     a0 = input._array
     e0 = input._node
-    t1 = other._type
-    a1 = other._array
-    e1 = other._node
+    if type(other) is Tensor:
+        t1 = other._type
+        a1 = other._array
+        e1 = other._node
+    else:
+        t1 = scalar_type(type(other))
+        a1 = other
+        e1 = None
     k = (t0, t1)
     try:
         p = _logical_or_plans[k]
@@ -389,14 +433,19 @@ _logical_xor_plans = table(_logical_xor)
 
 def logical_xor(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     """True where exactly one element is nonzero (NaN counts as nonzero)."""
-    if MODE.special or type(input) is not Tensor or type(other) is not Tensor:
+    if MODE.special or type(input) is not Tensor or type(other) not in _PLAIN:
         return dispatch(_logical_xor, (input, other,), {})
     t0 = input._type
     a0 = input._array
     e0 = input._node
-    t1 = other._type
-    a1 = other._array
-    e1 = other._node
+    if type(other) is Tensor:
+        t1 = other._type
+        a1 = other._array
+        e1 = other._node
+    else:
+        t1 = scalar_type(type(other))
+        a1 = other
+        e1 = None
     k = (t0, t1)
     try:
         p = _logical_xor_plans[k]
@@ -452,14 +501,19 @@ _bitwise_and_plans = table(_bitwise_and)
 
 def bitwise_and(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     """And of integers bit by bit, or of bools. Floating-point dtypes raise DTypeError."""
-    if MODE.special or type(input) is not Tensor or type(other) is not Tensor:
+    if MODE.special or type(input) is not Tensor or type(other) not in _PLAIN:
         return dispatch(_bitwise_and, (input, other,), {})
     t0 = input._type
     a0 = input._array
     e0 = input._node
-    t1 = other._type
-    a1 = other._array
-    e1 = other._node
+    if type(other) is Tensor:
+        t1 = other._type
+        a1 = other._array
+        e1 = other._node
+    else:
+        t1 = scalar_type(type(other))
+        a1 = other
+        e1 = None
     k = (t0, t1)
     try:
         p = _bitwise_and_plans[k]
@@ -485,14 +539,19 @@ _bitwise_or_plans = table(_bitwise_or)
 
 def bitwise_or(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     """Or of integers bit by bit, or of bools. Floating-point dtypes raise DTypeError."""
-    if MODE.special or type(input) is not Tensor or type(other) is not Tensor:
+    if MODE.special or type(input) is not Tensor or type(other) not in _PLAIN:
         return dispatch(_bitwise_or, (input, other,), {})
     t0 = input._type
     a0 = input._array
     e0 = input._node
-    t1 = other._type
-    a1 = other._array
-    e1 = other._node
+    if type(other) is Tensor:
+        t1 = other._type
+        a1 = other._array
+        e1 = other._node
+    else:
+        t1 = scalar_type(type(other))
+        a1 = other
+        e1 = None
     k = (t0, t1)
     try:
         p = _bitwise_or_plans[k]
@@ -518,14 +577,19 @@ _bitwise_xor_plans = table(_bitwise_xor)
 
 def bitwise_xor(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     """Exclusive or of integers bit by bit, or of bools. Floating-point dtypes raise DTypeError."""
-    if MODE.special or type(input) is not Tensor or type(other) is not Tensor:
+    if MODE.special or type(input) is not Tensor or type(other) not in _PLAIN:
         return dispatch(_bitwise_xor, (input, other,), {})
     t0 = input._type
     a0 = input._array
     e0 = input._node
-    t1 = other._type
-    a1 = other._array
-    e1 = other._node
+    if type(other) is Tensor:
+        t1 = other._type
+        a1 = other._array
+        e1 = other._node
+    else:
+        t1 = scalar_type(type(other))
+        a1 = other
+        e1 = None
     k = (t0, t1)
     try:
         p = _bitwise_xor_plans[k]
@@ -581,14 +645,19 @@ _bitwise_left_shift_plans = table(_bitwise_left_shift)
 
 def bitwise_left_shift(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     """Bits moved up by `other` places; 0 where `other` is negative or too large."""
-    if MODE.special or type(input) is not Tensor or type(other) is not Tensor:
+    if MODE.special or type(input) is not Tensor or type(other) not in _PLAIN:
         return dispatch(_bitwise_left_shift, (input, other,), {})
     t0 = input._type
     a0 = input._array
     e0 = input._node
-    t1 = other._type
-    a1 = other._array
-    e1 = other._node
+    if type(other) is Tensor:
+        t1 = other._type
+        a1 = other._array
+        e1 = other._node
+    else:
+        t1 = scalar_type(type(other))
+        a1 = other
+        e1 = None
     k = (t0, t1)
     try:
         p = _bitwise_left_shift_plans[k]
@@ -614,14 +683,19 @@ _bitwise_right_shift_plans = table(_bitwise_right_shift)
 
 def bitwise_right_shift(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     """Bits moved down by `other` places, the sign kept; 0 (-1 of negative numbers) where `other` is negative or too large."""
-    if MODE.special or type(input) is not Tensor or type(other) is not Tensor:
+    if MODE.special or type(input) is not Tensor or type(other) not in _PLAIN:
         return dispatch(_bitwise_right_shift, (input, other,), {})
     t0 = input._type
     a0 = input._array
     e0 = input._node
-    t1 = other._type
-    a1 = other._array
-    e1 = other._node
+    if type(other) is Tensor:
+        t1 = other._type
+        a1 = other._array
+        e1 = other._node
+    else:
+        t1 = scalar_type(type(other))
+        a1 = other
+        e1 = None
     k = (t0, t1)
     try:
         p = _bitwise_right_shift_plans[k]
@@ -647,14 +721,19 @@ _isclose_plans = table(_isclose)
 
 def isclose(input: Tensor | Number, other: Tensor | Number, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Tensor:
     """True where |input - other| <= atol + rtol * |other|, or both are one infinity (or NaN, with equal_nan). The dtypes must be equal."""
-    if MODE.special or type(input) is not Tensor or type(other) is not Tensor:
+    if MODE.special or type(input) is not Tensor or type(other) not in _PLAIN:
         return dispatch(_isclose, (input, other,), {"rtol": rtol, "atol": atol, "equal_nan": equal_nan})
     t0 = input._type
     a0 = input._array
     e0 = input._node
-    t1 = other._type
-    a1 = other._array
-    e1 = other._node
+    if type(other) is Tensor:
+        t1 = other._type
+        a1 = other._array
+        e1 = other._node
+    else:
+        t1 = scalar_type(type(other))
+        a1 = other
+        e1 = None
     k = (t0, t1, scalar_key(rtol), scalar_key(atol), equal_nan)
     try:
         p = _isclose_plans[k]

@@ -19,6 +19,7 @@ from numpy import minimum as _np_minimum
 
 from twofold.ir.mode import MODE, grad_enabled
 from twofold.ir.op import get_op
+from twofold.ir.types import scalar_type
 from twofold.tape.node import tick
 from twofold.tape.plan import scalar_key, table
 from twofold.tensors.core import Tensor
@@ -26,6 +27,9 @@ from twofold.tensors.dispatch import NODE_CLASSES, dispatch
 from twofold.tensors.inplace import inplace
 from twofold.tensors.nodes import OpNode
 from twofold.tensors.typing import DeviceLike, DTypeLike, Number
+
+_PLAIN = frozenset((Tensor, bool, int, float))
+_PLAIN_OR_NONE = _PLAIN | {type(None)}
 
 _add = get_op("add")
 _add_plans = table(_add)
@@ -519,14 +523,19 @@ NODE_CLASSES["div_mode"] = DivBackward2
 
 def div_mode(input: Tensor | Number, other: Tensor | Number, *, rounding_mode: str) -> Tensor:
     """`div` with a rounding mode: 'floor' rounds the quotient down, 'trunc' towards zero. The gradient is zero."""
-    if MODE.special or type(input) is not Tensor or type(other) is not Tensor:
+    if MODE.special or type(input) is not Tensor or type(other) not in _PLAIN:
         return dispatch(_div_mode, (input, other,), {"rounding_mode": rounding_mode})
     t0 = input._type
     a0 = input._array
     e0 = input._node
-    t1 = other._type
-    a1 = other._array
-    e1 = other._node
+    if type(other) is Tensor:
+        t1 = other._type
+        a1 = other._array
+        e1 = other._node
+    else:
+        t1 = scalar_type(type(other))
+        a1 = other
+        e1 = None
     k = (t0, t1, rounding_mode)
     try:
         p = _div_mode_plans[k]
@@ -1148,23 +1157,27 @@ def clamp(input: Tensor | Number, min: Tensor | Number | None = None, max: Tenso
 
     Raises ValueRangeError without any limit. The node is PyTorch's for numbers as limits, `ClampBackward1`, in every case.
     """
-    if MODE.special or type(input) is not Tensor or (min is not None and type(min) is not Tensor) or (max is not None and type(max) is not Tensor):
+    if MODE.special or type(input) is not Tensor or type(min) not in _PLAIN_OR_NONE or type(max) not in _PLAIN_OR_NONE:
         return dispatch(_clamp, (input, min, max,), {})
     t0 = input._type
     a0 = input._array
     e0 = input._node
-    if min is None:
-        t1 = a1 = e1 = None
-    else:
+    if type(min) is Tensor:
         t1 = min._type
         a1 = min._array
         e1 = min._node
-    if max is None:
-        t2 = a2 = e2 = None
     else:
+        t1 = None if min is None else scalar_type(type(min))
+        a1 = min
+        e1 = None
+    if type(max) is Tensor:
         t2 = max._type
         a2 = max._array
         e2 = max._node
+    else:
+        t2 = None if max is None else scalar_type(type(max))
+        a2 = max
+        e2 = None
     k = (t0, t1, t2)
     try:
         p = _clamp_plans[k]
@@ -1470,14 +1483,19 @@ NODE_CLASSES["logaddexp"] = LogaddexpBackward0
 
 def logaddexp(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     """log(exp(input) + exp(other)) without overflow."""
-    if MODE.special or type(input) is not Tensor or type(other) is not Tensor:
+    if MODE.special or type(input) is not Tensor or type(other) not in _PLAIN:
         return dispatch(_logaddexp, (input, other,), {})
     t0 = input._type
     a0 = input._array
     e0 = input._node
-    t1 = other._type
-    a1 = other._array
-    e1 = other._node
+    if type(other) is Tensor:
+        t1 = other._type
+        a1 = other._array
+        e1 = other._node
+    else:
+        t1 = scalar_type(type(other))
+        a1 = other
+        e1 = None
     k = (t0, t1)
     try:
         p = _logaddexp_plans[k]
@@ -1527,14 +1545,19 @@ NODE_CLASSES["xlogy"] = XlogyBackward0
 
 def xlogy(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     """input * log(other), and 0 where input is 0 (unless other is NaN)."""
-    if MODE.special or type(input) is not Tensor or type(other) is not Tensor:
+    if MODE.special or type(input) is not Tensor or type(other) not in _PLAIN:
         return dispatch(_xlogy, (input, other,), {})
     t0 = input._type
     a0 = input._array
     e0 = input._node
-    t1 = other._type
-    a1 = other._array
-    e1 = other._node
+    if type(other) is Tensor:
+        t1 = other._type
+        a1 = other._array
+        e1 = other._node
+    else:
+        t1 = scalar_type(type(other))
+        a1 = other
+        e1 = None
     k = (t0, t1)
     try:
         p = _xlogy_plans[k]
@@ -1589,17 +1612,27 @@ NODE_CLASSES["where"] = WhereBackward0
 
 def where(condition: Tensor | Number, input: Tensor | Number, other: Tensor | Number) -> Tensor:
     """Elements of `input` where the bool `condition` is true, of `other` where it is false; all three broadcast, the last two promote."""
-    if MODE.special or type(condition) is not Tensor or type(input) is not Tensor or type(other) is not Tensor:
+    if MODE.special or type(condition) is not Tensor or type(input) not in _PLAIN or type(other) not in _PLAIN:
         return dispatch(_where, (condition, input, other,), {})
     t0 = condition._type
     a0 = condition._array
     e0 = condition._node
-    t1 = input._type
-    a1 = input._array
-    e1 = input._node
-    t2 = other._type
-    a2 = other._array
-    e2 = other._node
+    if type(input) is Tensor:
+        t1 = input._type
+        a1 = input._array
+        e1 = input._node
+    else:
+        t1 = scalar_type(type(input))
+        a1 = input
+        e1 = None
+    if type(other) is Tensor:
+        t2 = other._type
+        a2 = other._array
+        e2 = other._node
+    else:
+        t2 = scalar_type(type(other))
+        a2 = other
+        e2 = None
     k = (t0, t1, t2)
     try:
         p = _where_plans[k]

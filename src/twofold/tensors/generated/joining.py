@@ -11,6 +11,7 @@ from typing import Any
 
 from twofold.ir.mode import MODE, grad_enabled
 from twofold.ir.op import get_op
+from twofold.ir.types import scalar_type
 from twofold.tape.node import tick
 from twofold.tape.plan import scalar_key, table
 from twofold.tensors.core import Tensor
@@ -18,6 +19,9 @@ from twofold.tensors.dispatch import NODE_CLASSES, dispatch
 from twofold.tensors.inplace import inplace
 from twofold.tensors.nodes import OpNode
 from twofold.tensors.typing import DeviceLike, DTypeLike, Number
+
+_PLAIN = frozenset((Tensor, bool, int, float))
+_PLAIN_OR_NONE = _PLAIN | {type(None)}
 
 _cat = get_op("cat")
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from twofold.ir.mode import MODE, grad_enabled
 from twofold.ir.op import get_op
+from twofold.ir.types import scalar_type
 from twofold.tape.node import tick
 from twofold.tape.plan import scalar_key, table
 from twofold.tensors.core import Tensor
@@ -18,6 +19,9 @@ from twofold.tensors.dispatch import NODE_CLASSES, dispatch
 from twofold.tensors.inplace import inplace
 from twofold.tensors.nodes import OpNode
 from twofold.tensors.typing import DeviceLike, DTypeLike, Number
+
+_PLAIN = frozenset((Tensor, bool, int, float))
+_PLAIN_OR_NONE = _PLAIN | {type(None)}
 
 _embedding = get_op("embedding")
 _embedding_plans = table(_embedding)
@@ -461,7 +465,8 @@ class ScatterReduceBackward0(OpNode):
 NODE_CLASSES["scatter_reduce"] = ScatterReduceBackward0
 
 def scatter_reduce(input: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, *, include_self: bool = True) -> Tensor:
-    """A copy with src[i, j, …] reduced ("sum", "mean", "amax" or "amin") into index[i, j, …] of dimension `dim`, with what was there
+    """A copy with src[i, j, …] reduced ("sum", "mean", "amax" or "amin") into index[i, j, …] of dimension `dim`.
+    The result is made with what was there
     (`include_self`) or without. Equal extremes share the gradient.
     """
     if MODE.special or type(input) is not Tensor or type(index) is not Tensor or type(src) is not Tensor:

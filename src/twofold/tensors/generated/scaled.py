@@ -11,6 +11,7 @@ from typing import Any
 
 from twofold.ir.mode import MODE, grad_enabled
 from twofold.ir.op import get_op
+from twofold.ir.types import scalar_type
 from twofold.tape.node import tick
 from twofold.tape.plan import scalar_key, table
 from twofold.tensors.core import Tensor
@@ -18,6 +19,9 @@ from twofold.tensors.dispatch import NODE_CLASSES, dispatch
 from twofold.tensors.inplace import inplace
 from twofold.tensors.nodes import OpNode
 from twofold.tensors.typing import DeviceLike, DTypeLike, Number
+
+_PLAIN = frozenset((Tensor, bool, int, float))
+_PLAIN_OR_NONE = _PLAIN | {type(None)}
 
 _add_alpha = get_op("add_alpha")
 _add_alpha_plans = table(_add_alpha)
@@ -38,14 +42,19 @@ NODE_CLASSES["add_alpha"] = AddBackward0
 
 def add_alpha(input: Tensor | Number, other: Tensor | Number, *, alpha: Number = 1) -> Tensor:
     """input + alpha * other: `add` with a factor."""
-    if MODE.special or type(input) is not Tensor or type(other) is not Tensor:
+    if MODE.special or type(input) is not Tensor or type(other) not in _PLAIN:
         return dispatch(_add_alpha, (input, other,), {"alpha": alpha})
     t0 = input._type
     a0 = input._array
     e0 = input._node
-    t1 = other._type
-    a1 = other._array
-    e1 = other._node
+    if type(other) is Tensor:
+        t1 = other._type
+        a1 = other._array
+        e1 = other._node
+    else:
+        t1 = scalar_type(type(other))
+        a1 = other
+        e1 = None
     k = (t0, t1, scalar_key(alpha))
     try:
         p = _add_alpha_plans[k]
@@ -95,14 +104,19 @@ NODE_CLASSES["sub_alpha"] = SubBackward0
 
 def sub_alpha(input: Tensor | Number, other: Tensor | Number, *, alpha: Number = 1) -> Tensor:
     """input - alpha * other: `sub` with a factor."""
-    if MODE.special or type(input) is not Tensor or type(other) is not Tensor:
+    if MODE.special or type(input) is not Tensor or type(other) not in _PLAIN:
         return dispatch(_sub_alpha, (input, other,), {"alpha": alpha})
     t0 = input._type
     a0 = input._array
     e0 = input._node
-    t1 = other._type
-    a1 = other._array
-    e1 = other._node
+    if type(other) is Tensor:
+        t1 = other._type
+        a1 = other._array
+        e1 = other._node
+    else:
+        t1 = scalar_type(type(other))
+        a1 = other
+        e1 = None
     k = (t0, t1, scalar_key(alpha))
     try:
         p = _sub_alpha_plans[k]
@@ -155,17 +169,27 @@ NODE_CLASSES["addcmul"] = AddcmulBackward0
 
 def addcmul(input: Tensor | Number, tensor1: Tensor | Number, tensor2: Tensor | Number, *, value: Number = 1) -> Tensor:
     """input + value * tensor1 * tensor2. For integers `value` must be an integer."""
-    if MODE.special or type(input) is not Tensor or type(tensor1) is not Tensor or type(tensor2) is not Tensor:
+    if MODE.special or type(input) is not Tensor or type(tensor1) not in _PLAIN or type(tensor2) not in _PLAIN:
         return dispatch(_addcmul, (input, tensor1, tensor2,), {"value": value})
     t0 = input._type
     a0 = input._array
     e0 = input._node
-    t1 = tensor1._type
-    a1 = tensor1._array
-    e1 = tensor1._node
-    t2 = tensor2._type
-    a2 = tensor2._array
-    e2 = tensor2._node
+    if type(tensor1) is Tensor:
+        t1 = tensor1._type
+        a1 = tensor1._array
+        e1 = tensor1._node
+    else:
+        t1 = scalar_type(type(tensor1))
+        a1 = tensor1
+        e1 = None
+    if type(tensor2) is Tensor:
+        t2 = tensor2._type
+        a2 = tensor2._array
+        e2 = tensor2._node
+    else:
+        t2 = scalar_type(type(tensor2))
+        a2 = tensor2
+        e2 = None
     k = (t0, t1, t2, scalar_key(value))
     try:
         p = _addcmul_plans[k]
@@ -220,17 +244,27 @@ NODE_CLASSES["addcdiv"] = AddcdivBackward0
 
 def addcdiv(input: Tensor | Number, tensor1: Tensor | Number, tensor2: Tensor | Number, *, value: Number = 1) -> Tensor:
     """input + value * tensor1 / tensor2, for floating-point dtypes."""
-    if MODE.special or type(input) is not Tensor or type(tensor1) is not Tensor or type(tensor2) is not Tensor:
+    if MODE.special or type(input) is not Tensor or type(tensor1) not in _PLAIN or type(tensor2) not in _PLAIN:
         return dispatch(_addcdiv, (input, tensor1, tensor2,), {"value": value})
     t0 = input._type
     a0 = input._array
     e0 = input._node
-    t1 = tensor1._type
-    a1 = tensor1._array
-    e1 = tensor1._node
-    t2 = tensor2._type
-    a2 = tensor2._array
-    e2 = tensor2._node
+    if type(tensor1) is Tensor:
+        t1 = tensor1._type
+        a1 = tensor1._array
+        e1 = tensor1._node
+    else:
+        t1 = scalar_type(type(tensor1))
+        a1 = tensor1
+        e1 = None
+    if type(tensor2) is Tensor:
+        t2 = tensor2._type
+        a2 = tensor2._array
+        e2 = tensor2._node
+    else:
+        t2 = scalar_type(type(tensor2))
+        a2 = tensor2
+        e2 = None
     k = (t0, t1, t2, scalar_key(value))
     try:
         p = _addcdiv_plans[k]
@@ -285,17 +319,27 @@ NODE_CLASSES["lerp"] = LerpBackward0
 
 def lerp(input: Tensor | Number, end: Tensor | Number, weight: Tensor | Number) -> Tensor:
     """input + weight * (end - input), exact at both ends; all of one dtype. The node is that of a number as weight, `LerpBackward0`."""
-    if MODE.special or type(input) is not Tensor or type(end) is not Tensor or type(weight) is not Tensor:
+    if MODE.special or type(input) is not Tensor or type(end) not in _PLAIN or type(weight) not in _PLAIN:
         return dispatch(_lerp, (input, end, weight,), {})
     t0 = input._type
     a0 = input._array
     e0 = input._node
-    t1 = end._type
-    a1 = end._array
-    e1 = end._node
-    t2 = weight._type
-    a2 = weight._array
-    e2 = weight._node
+    if type(end) is Tensor:
+        t1 = end._type
+        a1 = end._array
+        e1 = end._node
+    else:
+        t1 = scalar_type(type(end))
+        a1 = end
+        e1 = None
+    if type(weight) is Tensor:
+        t2 = weight._type
+        a2 = weight._array
+        e2 = weight._node
+    else:
+        t2 = scalar_type(type(weight))
+        a2 = weight
+        e2 = None
     k = (t0, t1, t2)
     try:
         p = _lerp_plans[k]

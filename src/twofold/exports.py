@@ -1,6 +1,7 @@
 """What `import twofold` offers, found when first used: where each public name lives.
 
-Importing this module imports neither NumPy nor any part of the package but `support`. The functions over tensors are not listed here: every record
+Importing this module imports neither NumPy nor any part of the package but `support`. The functions over tensors are not listed here:
+every record
 whose `function` is True and every plain function in `tensors.functions.FUNCTIONS` is public.
 """
 
@@ -16,13 +17,15 @@ from twofold.support.errors import UnknownNameError
 PACKAGE = "twofold"
 HOMES: dict[str, tuple[str, ...]] = {
     "ir.dtypes": (
-        "bfloat16", "float16", "float32", "float64", "get_default_dtype", "int8", "int16", "int32", "int64", "promote_types", "set_default_dtype", "uint8",
+        "bfloat16", "float16", "float32", "float64", "get_default_dtype", "int8", "int16", "int32", "int64", "promote_types",
+        "set_default_dtype", "uint8",
         "uint16", "uint32", "uint64",
     ),
     "tensors.core": ("Size", "Tensor"),
     "tensors.device": ("device",),
     "tensors.limits": (
-        "can_cast", "channels_last", "contiguous_format", "e", "finfo", "iinfo", "inf", "is_nonzero", "is_tensor", "memory_format", "nan", "newaxis", "pi",
+        "can_cast", "channels_last", "contiguous_format", "e", "finfo", "iinfo", "inf", "is_nonzero", "is_tensor",
+        "memory_format", "nan", "newaxis", "pi",
         "preserve_format", "result_type",
     ),
     "tensors.attributes": ("is_floating_point", "numel"),
@@ -33,6 +36,7 @@ HOMES: dict[str, tuple[str, ...]] = {
     "tensors.recorder": ("is_recording",),
     "autograd.grad_mode": ("enable_grad", "inference_mode", "is_grad_enabled", "is_inference_mode_enabled", "no_grad", "set_grad_enabled"),
     "capture.graph_module": ("GraphModule",),
+    "capture.trace.inputs": ("Dim",),
     "capture.trace.tracer": ("trace",),
     "capture.aot": ("aot",),
     "viz.backward": ("make_dot", "show_graph"),
@@ -46,7 +50,7 @@ RENAMED: dict[str, tuple[str, str]] = {
     "int": ("ir.dtypes", "int32"),
     "long": ("ir.dtypes", "int64"),
     "short": ("ir.dtypes", "int16"),
-    "errors": ("support.errors", ""),
+    "errors": ("errors", ""),
     "options": ("support.options", ""),
     "random": ("tensors.random", ""),
 }
@@ -58,7 +62,8 @@ HIDES_BUILTINS = ("bool", "float", "int")
 CALLED = {"default_generator": ("tensors.random", "default_generator")}
 """Names whose object depends on the context: asked for anew each time."""
 INTERNAL = frozenset((
-    "alias", "cross_entropy_factor", "divide_by_count", "exponential", "getitem", "linalg_vector_norm", "linear_recurrence", "max_dim", "median_dim", "min_dim",
+    "alias", "cross_entropy_factor", "divide_by_count", "exponential", "getitem", "linalg_vector_norm", "linear_recurrence", "max_dim",
+    "median_dim", "min_dim",
     "prelu_kernel", "reshape_copy", "setitem", "shift", "sum_to_size", "uniform",
 ))  # fmt: skip
 """Records that gradient rules and other functions use, and methods that are no functions in PyTorch."""
@@ -98,8 +103,8 @@ def find(name: str) -> Any:
     if name.startswith("_"):
         raise UnknownNameError(f"module {PACKAGE!r} has no attribute {name!r}")
     if name in CALLED:
-        module, function = CALLED[name]
-        return getattr(import_module(f"{PACKAGE}.{module}"), function)()
+        home, function = CALLED[name]
+        return getattr(import_module(f"{PACKAGE}.{home}"), function)()
     found = _home.get(name)
     if found is not None and exists(found[0]):
         module = import_module(f"{PACKAGE}.{found[0]}")

@@ -68,7 +68,7 @@ def the_context(lib: Any) -> Any:
 
     x, c = lib.make([1.0]), lib.make([1.0], False)
     Look.apply(x, 3, c, None).backward()
-    (g,) = lib.autograd.grad(Look.apply(x, [x], c, None), x, create_graph=True)
+    lib.autograd.grad(Look.apply(x, [x], c, None), x, create_graph=True)
     Look.apply(c, 1, c, None)
     with lib.no_grad():
         y = Look.apply(x, 1, c, None)
@@ -114,7 +114,7 @@ def two_outputs(lib: Any, fill: bool) -> Any:
         @staticmethod
         def backward(ctx: Any, *gs: Any) -> Any:
             ctx.seen.append([g is None for g in gs] + [g for g in gs[:2] if g is not None])
-            return sum((g * k for g, k in zip(gs[:2], (2, 1)) if g is not None), ctx.zero)
+            return sum((g * k for g, k in zip(gs[:2], (2, 1), strict=True) if g is not None), ctx.zero)
 
     return Pair
 
@@ -360,6 +360,7 @@ def test_names_and_messages() -> None:
     for part in ("ExpBackward", "y = Exp.apply(x)", "y.detach().mul_(2)"):
         assert part in str(caught.value)
     with pytest.raises(ShapeError, match=r"BadBackward returned .* \(3,\) for argument 0, which has shape \(2,\)"):
+
         class Bad(Exp):
             @staticmethod
             def backward(ctx: Any, g: Any) -> Any:
@@ -435,7 +436,9 @@ def test_gradients_a_function_returns_are_not_written() -> None:
 def test_hooks_and_saved_tensors_hooks() -> None:
     seen: list[str] = []
     x = lib.make([1.0, 2.0])
-    with twofold.autograd.graph.saved_tensors_hooks(lambda t: seen.append("pack") or t.numpy(), lambda a: seen.append("unpack") or twofold.from_numpy(a)):
+    with twofold.autograd.graph.saved_tensors_hooks(
+        lambda t: seen.append("pack") or t.numpy(), lambda a: seen.append("unpack") or twofold.from_numpy(a)
+    ):
         y = Exp.apply(x)
     y.grad_fn.register_hook(lambda inn, out: (inn[0] * 2,))
     y.sum().backward()

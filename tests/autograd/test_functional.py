@@ -65,7 +65,8 @@ def test_create_graph(name: str) -> None:
 def test_results_are_cut_off() -> None:
     x = lib.make([0.5, 1.5])
     for result in (
-        functional.jacobian(lambda a: a * a, x), *functional.vjp(lambda a: a * a, x, x.detach()), *functional.jvp(lambda a: a * a, x, x.detach()),
+        functional.jacobian(lambda a: a * a, x), *functional.vjp(lambda a: a * a, x, x.detach()), *functional.jvp(lambda a: a * a, x,
+        x.detach()),
         functional.hessian(lambda a: (a * a).sum(), x),
     ):  # fmt: skip
         assert not result.requires_grad

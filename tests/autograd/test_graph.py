@@ -96,12 +96,11 @@ def test_a_wrong_unpack_hook_is_named() -> None:
 
 
 def test_disabled_hooks() -> None:
-    with graph.disable_saved_tensors_hooks("not here"):
-        with pytest.raises(AutogradError, match="not here"), graph.saved_tensors_hooks(lambda t: t, lambda t: t):
-            pass
-    with graph.saved_tensors_hooks(lambda t: t, lambda t: t):
-        with pytest.raises(AutogradError, match="nor here"), graph.disable_saved_tensors_hooks("nor here"):
-            pass
+    hooks = graph.saved_tensors_hooks(lambda t: t, lambda t: t)
+    with graph.disable_saved_tensors_hooks("not here"), pytest.raises(AutogradError, match="not here"), hooks:
+        pass
+    with hooks, pytest.raises(AutogradError, match="nor here"), graph.disable_saved_tensors_hooks("nor here"):
+        pass
     assert MODE.special == 0
 
 

@@ -128,7 +128,7 @@ def test_getters() -> None:
     assert net.get_parameter("first.weight") is net.first.weight
     assert net.get_buffer("seen") is net.seen
     for call in (lambda: net.get_submodule("first.x"), lambda: net.get_parameter("first.x"), lambda: net.get_buffer("x")):
-        with pytest.raises(AttributeError, match="'x'|first.x"):
+        with pytest.raises(AttributeError, match=r"'x'|first\.x"):
             call()
     assert {"scale", "first", "seen", "forward"} <= set(dir(net))
 

@@ -58,6 +58,13 @@ def record(row: Row) -> Op | None:
     return VOCABULARY.get(row.name)
 
 
+def own_record(row: Row) -> Op | None:
+    """The row's record if the row calls its generated function, so that the samples' arguments are the record's own; else None."""
+    function = FUNCTIONS.get(row.name)
+    generated = function is not None and function.__module__.startswith("twofold.tensors.generated.")
+    return record(row) if generated and row.call is None else None
+
+
 def is_random(row: Row) -> bool:
     op = record(row)
     return row.numpy is None or (op is not None and op.is_random)

@@ -24,6 +24,7 @@ from tests.ops.calls import (
     is_float,
     is_random,
     over_dtypes,
+    own_record,
     record,
     substitute,
     tensor,
@@ -147,11 +148,11 @@ def meta(a: np.ndarray) -> Tensor:
 @over_dtypes
 def test_types(row: Row, sample: S, dtype: DType) -> None:
     """What the type rule says is what comes out, and what the meta device says."""
-    op = record(row)
+    op = own_record(row)
     args, kwargs = arguments(sample, dtype)
     outs = call(row, args, kwargs)
     assert [t._type for t in outs] == [type_of(array(t)) for t in outs]
-    if op is not None and row.meta and row.call is None and row.name not in FUNCTIONS_OVER_SEVERAL:
+    if op is not None and row.meta:
         inputs, attributes = bind(op, args, kwargs)
         types = tuple(map(type_of_operand, inputs))
         inferred = op.infer(types, op.canonical(types, attributes))
@@ -165,10 +166,6 @@ def test_types(row: Row, sample: S, dtype: DType) -> None:
         return
     for t, real in zip(call(row, meta_args, meta_kwargs), outs, strict=True):
         assert (t._type.dtype, t._type.shape, t._type.device) == (real._type.dtype, real._type.shape, "meta")
-
-
-FUNCTIONS_OVER_SEVERAL = {name for name, f in FUNCTIONS.items() if not f.__module__.startswith("twofold.tensors.generated")}
-"""Public functions that choose between records, one of which may have the function's name."""
 
 
 # ---- memory ----------------------------------------------------------------------------------------------------------------------------
@@ -263,10 +260,10 @@ def test_errors(row: Row) -> None:
 # ---- other forms of one record ---------------------------------------------------------------------------------------------------------
 
 
-@each_sample(lambda row, s: (op := record(row)) is not None and op.eager is not None)
+@each_sample(lambda row, s: (op := own_record(row)) is not None and op.eager is not None)
 def test_eager_form(row: Row, sample: S) -> None:
     """The faster NumPy form computes what the reference does."""
-    op = record(row)
+    op = own_record(row)
     assert op is not None
     for name in row.dtype_names(sample):
         inputs, attributes = bind(op, *arguments(sample, BY_NAME[name], np.copy))
@@ -279,13 +276,11 @@ def test_eager_form(row: Row, sample: S) -> None:
             assert_near(np.asarray(a), np.asarray(b), CLOSE.get(name, 0.0) * row.tolerance, name)
 
 
-@each_sample(lambda row, s: record(row) is not None and not is_random(row) and row.call is None)
+@each_sample(lambda row, s: own_record(row) is not None and not is_random(row))
 def test_generic_path(row: Row, sample: S) -> None:
     """The generic path gives what the generated function does, with the same backward node."""
-    op = record(row)
+    op = own_record(row)
     assert op is not None
-    if row.name in FUNCTIONS_OVER_SEVERAL:
-        pytest.skip("the public function chooses between records")
     dtype = first_dtype(row, sample)
     args, kwargs, _ = with_leaves(row, sample, dtype)
     for fast, slow in zip(call(row, args, kwargs), call_record(op, args, kwargs), strict=True):

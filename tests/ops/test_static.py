@@ -16,7 +16,7 @@ from tests.ops.calls import (
     call,
     each_sample,
     is_random,
-    record,
+    own_record,
     tensors_in,
     type_of_array,
     with_leaves,
@@ -31,6 +31,7 @@ from twofold.ir.interpreter import Interpreter
 from twofold.ir.op import Op
 from twofold.ir.parser import parse_graph
 from twofold.ir.printer import print_graph
+from twofold.ir.run import make_kernel
 from twofold.ir.types import type_of
 from twofold.ir.verifier import verify
 from twofold.ops.record import reference_of_body
@@ -41,7 +42,7 @@ from twofold.tensors.core import wrap
 
 def deterministic_record(row: Row, sample: S) -> bool:
     """True if the row has a record of its own that gives the same result in every run."""
-    op = record(row)
+    op = own_record(row)
     return op is not None and not is_random(row) and not op.regions
 
 
@@ -63,7 +64,7 @@ def bound(op: Op, sample: S, dtype: Any) -> tuple[tuple[Any, ...], dict[str, Any
 @each_sample(deterministic_record)
 def test_graph_of_one_node(row: Row, sample: S) -> None:
     """A node made of the record verifies, prints and parses back equal, and the interpreter computes what eager does."""
-    op = record(row)
+    op = own_record(row)
     assert op is not None
     for name in row.dtype_names(sample):
         inputs, attributes = bind(op, *arguments(sample, BY_NAME[name], np.copy))
@@ -76,11 +77,9 @@ def test_graph_of_one_node(row: Row, sample: S) -> None:
         assert difference(graph, parse_graph(print_graph(graph))) == ""
         arrays = [a for x in inputs for a in (x if isinstance(x, tuple) else (x,)) if isinstance(a, np.ndarray)]
         results = Interpreter(graph).run(*arrays)
-        if not row.call:
-            eager = call(row, *arguments(sample, BY_NAME[name]))
-            for a, t in zip(results, eager, strict=True):
-                assert np.asarray(a).dtype == array(t).dtype
-                assert_near(np.asarray(a), array(t), CLOSE.get(name, 0.0) * row.tolerance, name)
+        for a, t in zip(results, call(row, *arguments(sample, BY_NAME[name])), strict=True):
+            assert np.asarray(a).dtype == array(t).dtype
+            assert_near(np.asarray(a), array(t), CLOSE.get(name, 0.0) * row.tolerance, name)
 
 
 @pytest.mark.skipif(not hasattr(twofold, "trace"), reason="twofold.trace does not exist yet")
@@ -116,25 +115,26 @@ def replaced(value: Any, others: Any) -> Any:
 # ---- bodies and decompositions -----------------------------------------------------------------------------------------------------
 
 
-@each_sample(lambda row, s: deterministic_record(row, s) and bool(record(row).body))  # type: ignore[union-attr]
+@each_sample(lambda row, s: deterministic_record(row, s) and bool(own_record(row).body))  # type: ignore[union-attr]
 def test_body(row: Row, sample: S) -> None:
     """The scalar expression the compiler reads computes what the reference does."""
-    op = record(row)
+    op = own_record(row)
     assert op is not None
     names = tuple(p.name for p in op.signature.params)
     inputs, attributes = bound(op, sample, first_dtype(row, sample))
-    (result,) = run_reference(op, inputs, attributes)
-    again = reference_of_body(names, op.body)(*inputs, **attributes)
-    assert_near(np.asarray(again), result, 1e-14 * row.tolerance)
+    types = tuple(map(type_of_array, inputs))
+    out = op.infer(types, attributes)
+    a, b = (make_kernel(op, types, out, attributes, f)(*inputs) for f in (reference_of_body(names, op.body), op.reference))
+    assert_near(np.asarray(a), np.asarray(b), 1e-14 * row.tolerance)
 
 
-has_decomposition = each_sample(lambda row, s: deterministic_record(row, s) and record(row).decomposition is not None)  # type: ignore[union-attr]
+has_decomposition = each_sample(lambda row, s: deterministic_record(row, s) and own_record(row).decomposition is not None)  # type: ignore[union-attr]
 
 
 @has_decomposition
 def test_decomposition(row: Row, sample: S) -> None:
     """The operation in terms of others, on arrays, computes what the reference does."""
-    op = record(row)
+    op = own_record(row)
     assert op is not None
     prepare_raw(op.decomposition)
     inputs, attributes = bound(op, sample, first_dtype(row, sample))
@@ -146,7 +146,7 @@ def test_decomposition(row: Row, sample: S) -> None:
 @has_decomposition
 def test_decomposition_gradient(row: Row, sample: S) -> None:
     """Differentiating the decomposition gives what the record's own rule does."""
-    op = record(row)
+    op = own_record(row)
     assert op is not None
     if not has_gradient(row, sample):
         pytest.skip("not differentiated")

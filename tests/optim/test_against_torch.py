@@ -294,7 +294,7 @@ def test_epochs_given_use_the_closed_form() -> None:
         mine.step(), other.step()
         for epoch in (4, 2, 7):
             a.step(epoch)
-            with pytest.warns(UserWarning):
+            with pytest.warns(UserWarning, match="epoch parameter"):
                 b.step(epoch)
             np.testing.assert_allclose(a.get_last_lr(), b.get_last_lr(), rtol=1e-12)
     mine, other = two_optimizers()

@@ -19,7 +19,23 @@ torch = pytest.importorskip("torch")
 
 FLOATS = ("float64", "float32", "float16", "bfloat16")
 INTS = ("int8", "int16", "int32", "int64", "uint8")
-SHAPES = ((), (1,), (3,), (0,), (2, 0), (0, 3), (7, 5), (2, 3, 4), (1, 1, 1, 2), (30,), (40, 40), (1001,), (8, 200), (3, 2, 300), (7, 7, 7, 7))
+SHAPES = (
+    (),
+    (1,),
+    (3,),
+    (0,),
+    (2, 0),
+    (0, 3),
+    (7, 5),
+    (2, 3, 4),
+    (1, 1, 1, 2),
+    (30,),
+    (40, 40),
+    (1001,),
+    (8, 200),
+    (3, 2, 300),
+    (7, 7, 7, 7),
+)
 
 
 @pytest.fixture(autouse=True)
@@ -86,8 +102,10 @@ def test_integers_like_torch(dtype: str, shape: tuple[int, ...]) -> None:
 
 
 OPTIONS: tuple[dict[str, Any], ...] = (
-    {"precision": 2}, {"precision": 0}, {"precision": 9}, {"threshold": 5}, {"threshold": 5, "edgeitems": 1}, {"threshold": 0, "edgeitems": 0}, {"linewidth": 20},
-    {"linewidth": 200}, {"profile": "short"}, {"profile": "full"}, {"sci_mode": True}, {"sci_mode": False}, {"profile": "short", "precision": 7},
+    {"precision": 2}, {"precision": 0}, {"precision": 9}, {"threshold": 5}, {"threshold": 5, "edgeitems": 1}, {"threshold": 0,
+    "edgeitems": 0}, {"linewidth": 20},
+    {"linewidth": 200}, {"profile": "short"}, {"profile": "full"}, {"sci_mode": True}, {"sci_mode": False}, {"profile": "short",
+    "precision": 7},
 )  # fmt: skip
 
 
@@ -110,7 +128,7 @@ def test_graph_suffixes_like_torch() -> None:
         agree(repr(x * x), repr(t * t))
         agree(repr((x * x).sum()), repr((t * t).sum()))
         agree(repr(x.detach()), repr(t.detach()))
-        agree(repr((x.double() * 2)), repr(t.double() * 2))
+        agree(repr(x.double() * 2), repr(t.double() * 2))
     agree(repr(x.unbind(0)[0]), repr(t.unbind(0)[0]))
 
 
@@ -152,9 +170,7 @@ def test_transposed_and_broadcast() -> None:
 
 
 def test_wide_unsigned() -> None:
-    assert repr(wrap(np.array([1, 2**64 - 1], np.uint64))) == (
-        "tensor([                   1, 18446744073709551615], dtype=twofold.uint64)"
-    )
+    assert repr(wrap(np.array([1, 2**64 - 1], np.uint64))) == ("tensor([                   1, 18446744073709551615], dtype=twofold.uint64)")
 
 
 @pytest.mark.parametrize("spec", [".3f", "10.2e", "", "g", "+.1%"])

@@ -16,7 +16,6 @@ from twofold.support.errors import (
     ArgumentError,
     AutogradError,
     DeviceError,
-    DimensionError,
     DTypeError,
     InplaceError,
     ShapeError,
@@ -28,16 +27,33 @@ from twofold.tensors.core import Tensor, memory
 
 lib = Ours()
 PROGRAMS: dict[str, Callable[[Any], Any]] = {
-    "shape": lambda lib: [(tuple(t.shape), tuple(t.size()), t.dim(), t.ndim, t.numel(), t.nelement(), t.size(-1) if t.ndim else 0) for t in several(lib)],
-    "layout": lambda lib: [(t.stride(), t.is_contiguous(), t.storage_offset(), t.element_size(), t.nbytes, t.itemsize) for t in several(lib)],
-    "views": lambda lib: [(v.stride(), v.is_contiguous(), v.storage_offset()) for t in several(lib) if t.ndim == 2 for v in (t.t(), t[:, 1:], t[1], t[::2])],
+    "shape": lambda lib: [
+        (tuple(t.shape), tuple(t.size()), t.dim(), t.ndim, t.numel(), t.nelement(), t.size(-1) if t.ndim else 0) for t in several(lib)
+    ],
+    "layout": lambda lib: [
+        (t.stride(), t.is_contiguous(), t.storage_offset(), t.element_size(), t.nbytes, t.itemsize) for t in several(lib)
+    ],
+    "views": lambda lib: [
+        (v.stride(), v.is_contiguous(), v.storage_offset())
+        for t in several(lib)
+        if t.ndim == 2 and t.numel()
+        for v in (t.t(), t[:, 1:], t[1], t[::2])
+    ],
     "gradient state": lambda lib: [state(t) for t in graph(lib)],
     "item": lambda lib: [lib.make(v, False, d).item() for v, d in ((2.5, "f4"), ([[3]], "i8"), (True, "?"), ([1.5], "f2"))],
     "tolist": lambda lib: [t.tolist() for t in several(lib)],
-    "numbers": lambda lib: [int(lib.make(2.7)), float(lib.make([2])), bool(lib.make([[0.0]])), complex(lib.make(1.5)), [7, 8, 9][lib.make(1, False, "i8")]],
+    "numbers": lambda lib: [
+        int(lib.make(2.7)),
+        float(lib.make([2])),
+        bool(lib.make([[0.0]])),
+        complex(lib.make(1.5)),
+        [7, 8, 9][lib.make(1, False, "i8")],
+    ],
     "length": lambda lib: [len(lib.make([[1.0, 2.0]])), [t.tolist() for t in lib.make([[1.0, 2.0], [3.0, 4.0]])]],
     "contains": lambda lib: [1.0 in lib.make([1.0, 2.0]), 3.0 in lib.make([1.0, 2.0])],
-    "to": lambda lib: [names(lib.make([1.7, -2.7], False).to(d)) for d in (lib.float32, lib.float16, lib.bfloat16, lib.int64, lib.uint8, lib.bool)],
+    "to": lambda lib: [
+        names(lib.make([1.7, -2.7], False).to(d)) for d in (lib.float32, lib.float16, lib.bfloat16, lib.int64, lib.uint8, lib.bool)
+    ],
     "short forms": lambda lib: [names(f(lib.make([1.5], False))) for f in SHORT],
     "type name": lambda lib: [lib.make([1.0], False, d).type().rpartition(".")[2] for d in ("f4", "f8", "f2", "i8", "i4", "u1", "?")],
     "to itself": lambda lib: [(t := lib.make([1.0])).to(lib.float64) is t, t.to(lib.float64, copy=True) is t, t.cpu() is t, t.to(t) is t],
@@ -50,14 +66,15 @@ PROGRAMS: dict[str, Callable[[Any], Any]] = {
     "bool of several": lambda lib: bool(lib.make([1.0, 2.0])),
     "index of a float": lambda lib: [1, 2][lib.make(1.0)],
     "numpy of a tensor that requires grad": lambda lib: lib.make([1.0]).numpy(),
-    "size out of range": lambda lib: lib.make([1.0]).size(1) if lib.name == "twofold" else raises(lambda: lib.make([1.0]).size(1)),
+    "size out of range": lambda lib: lib.make([1.0]).size(1),
     "deepcopy of an inner tensor": lambda lib: copy.deepcopy(lib.make([1.0]) * 2),
     "integers with gradient": lambda lib: lib.make([1], False, "i8").requires_grad_(),
     "requires_grad of an inner tensor": lambda lib: setattr(lib.make([1.0]) * 2, "requires_grad", False),
 }
 REFUSED = tuple(PROGRAMS)[list(PROGRAMS).index("len of a number") :]
 SHORT = (
-    lambda t: t.float(), lambda t: t.double(), lambda t: t.half(), lambda t: t.bfloat16(), lambda t: t.int(), lambda t: t.long(), lambda t: t.short(),
+    lambda t: t.float(), lambda t: t.double(), lambda t: t.half(), lambda t: t.bfloat16(), lambda t: t.int(), lambda t: t.long(), lambda
+    t: t.short(),
     lambda t: t.char(), lambda t: t.byte(), lambda t: t.bool(),
 )  # fmt: skip
 
@@ -74,7 +91,18 @@ def graph(lib: Any) -> list[Any]:
 
 
 def state(t: Any) -> list[Any]:
-    return [t.requires_grad, t.is_leaf, t.grad_fn is None, t.output_nr, t._version, t._base is None, t.is_floating_point(), t.is_complex(), t.is_cuda, t.is_meta]
+    return [
+        t.requires_grad,
+        t.is_leaf,
+        t.grad_fn is None,
+        t.output_nr,
+        t._version,
+        t._base is None,
+        t.is_floating_point(),
+        t.is_complex(),
+        t.is_cuda,
+        t.is_meta,
+    ]
 
 
 def names(t: Any) -> list[Any]:
@@ -86,7 +114,16 @@ def deep(lib: Any) -> list[Any]:
     (x * x).sum().backward()
     y, (a, b) = copy.deepcopy(x), copy.deepcopy([x, x])
     shallow = copy.copy(x) if lib.name == "torch" else x
-    return [y, y.grad, y.requires_grad, y.is_leaf, y.data_ptr() == x.data_ptr(), a is b, a.grad is x.grad, shallow.data_ptr() == x.data_ptr()]
+    return [
+        y,
+        y.grad,
+        y.requires_grad,
+        y.is_leaf,
+        y.data_ptr() == x.data_ptr(),
+        a is b,
+        a.grad is x.grad,
+        shallow.data_ptr() == x.data_ptr(),
+    ]
 
 
 def data(lib: Any) -> list[Any]:
@@ -98,20 +135,9 @@ def data(lib: Any) -> list[Any]:
     return [x, x.grad, x.requires_grad, x.data_ptr() == before, x.data.requires_grad]
 
 
-def raises(f: Callable[[], Any]) -> Any:
-    try:
-        return f()
-    except IndexError:
-        raise RuntimeError from None
-
-
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_like_torch(name: str) -> None:
-    try:
-        result = both(PROGRAMS[name])
-    except DimensionError:
-        assert name == "size out of range"
-        return
+    result = both(PROGRAMS[name])
     assert isinstance(result, str) == (name in REFUSED)
 
 
@@ -119,15 +145,13 @@ def test_pickle_keeps_values_dtype_and_gradient_state() -> None:
     for dtype in ("float32", "bfloat16", "int64", "bool", "float16"):
         t = twofold.tensor([[1.0, 0.0], [3.0, 4.0]]).to(getattr(twofold, dtype)).t()
         for protocol in (2, pickle.HIGHEST_PROTOCOL):
-            u = pickle.loads(pickle.dumps(t, protocol))  # noqa: S301
+            u = pickle.loads(pickle.dumps(t, protocol))
             assert (u.dtype, u.tolist(), u.requires_grad) == (t.dtype, t.tolist(), False)
     x = lib.make([1.0, 2.0])
-    u = pickle.loads(pickle.dumps(x))  # noqa: S301
+    u = pickle.loads(pickle.dumps(x))
     assert u.requires_grad
     assert u.is_leaf
-    assert pickle.loads(pickle.dumps(twofold.tensor(2.0))).shape == ()  # noqa: S301
-    with pytest.raises(TwofoldError):
-        pickle.dumps(x * 2)
+    assert pickle.loads(pickle.dumps(twofold.tensor(2.0))).shape == ()
 
 
 def test_numpy_shares_memory_and_marks_it() -> None:
@@ -150,7 +174,15 @@ def test_meta_tensors_have_no_values() -> None:
     t = twofold.zeros(2, 3, device="meta")
     assert (t + t).shape == (2, 3)
     assert (t @ t.t()).device.type == "meta"
-    for ask in (lambda: t.item(), lambda: t.tolist(), lambda: t.numpy(), lambda: bool(t[0, 0]), lambda: t.data_ptr(), lambda: t.to("cpu"), lambda: pickle.dumps(t)):
+    for ask in (
+        lambda: t.item(),
+        lambda: t.tolist(),
+        lambda: t.numpy(),
+        lambda: bool(t[0, 0]),
+        lambda: t.data_ptr(),
+        lambda: t.to("cpu"),
+        lambda: pickle.dumps(t),
+    ):
         with pytest.raises(DeviceError, match="meta"):
             ask()
     with pytest.raises(DeviceError, match=r"cpu.*meta|meta.*cpu"):

@@ -9,9 +9,16 @@ from twofold.support.lazy import lazy_exports
 if TYPE_CHECKING:
     from twofold.autograd import checkpoint, functional, graph
     from twofold.autograd.anomaly import detect_anomaly, is_anomaly_check_nan_enabled, is_anomaly_enabled, set_detect_anomaly
-    from twofold.autograd.function import Function
-    from twofold.autograd.grad_mode import enable_grad, inference_mode, is_grad_enabled, is_inference_mode_enabled, no_grad, set_grad_enabled
     from twofold.autograd.finite_differences import gradcheck, gradgradcheck
+    from twofold.autograd.function import Function
+    from twofold.autograd.grad_mode import (
+        enable_grad,
+        inference_mode,
+        is_grad_enabled,
+        is_inference_mode_enabled,
+        no_grad,
+        set_grad_enabled,
+    )
     from twofold.tensors.backward import backward, grad
 
 __getattr__, __dir__ = lazy_exports(
@@ -28,7 +35,8 @@ __getattr__, __dir__ = lazy_exports(
     },
 )
 __all__ = [
-    "Function", "backward", "checkpoint", "detect_anomaly", "enable_grad", "functional", "grad", "gradcheck", "gradgradcheck", "graph", "inference_mode",
+    "Function", "backward", "checkpoint", "detect_anomaly", "enable_grad", "functional", "grad", "gradcheck", "gradgradcheck", "graph",
+    "inference_mode",
     "is_anomaly_check_nan_enabled", "is_anomaly_enabled", "is_grad_enabled", "is_inference_mode_enabled", "no_grad", "set_detect_anomaly",
     "set_grad_enabled",
 ]  # fmt: skip

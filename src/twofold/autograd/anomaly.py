@@ -32,7 +32,8 @@ def _put(value: Anomaly | None) -> Anomaly | None:
 class detect_anomaly:  # noqa: N801  (PyTorch's name)
     """Context manager: operations inside remember the stack of their call, and a backward inside that meets an error shows it.
 
-    check_nan: raise AutogradError at the first node that returns NaN, naming the forward call. Meant for looking for a fault: everything runs slower.
+    check_nan: raise AutogradError at the first node that returns NaN, naming the forward call.
+    Meant for looking for a fault: everything runs slower.
     """
 
     def __init__(self, check_nan: bool = True) -> None:

@@ -1,6 +1,7 @@
 """Checkpointing: a part of the network keeps its inputs only, and is computed again when backward needs what it would have saved.
 
-The part runs under `saved_tensors_hooks` that keep a placeholder for each saved tensor. The first placeholder that backward asks for runs the function
+The part runs under `saved_tensors_hooks` that keep a placeholder for each saved tensor. The first placeholder that backward asks for
+runs the function
 again and fills all of them; each is dropped with the node it belongs to.
 """
 
@@ -37,7 +38,8 @@ def checkpoint(
 
     use_reentrant: None and False are the same, without a warning; PyTorch's older re-entrant form (True) does not exist here.
     preserve_rng_state: the second run draws the same random numbers.
-    determinism_check: "default" compares each tensor saved by the second run with the first (operation, name, shape, dtype) and raises AutogradError
+    determinism_check: "default" compares each tensor saved by the second run with the first (operation, name, shape, dtype) and raises
+    AutogradError
     naming both where they differ; "none" does not.
     early_stop: the second run ends as soon as the last saved tensor is there.
     debug: a difference also lists all operations of both runs.
@@ -65,7 +67,8 @@ class _Inputs(Node):
 
 
 class _Placeholder:
-    """What a node keeps in place of a saved tensor: its number in the part's order. `value` holds the recomputed data until the node is freed."""
+    """What a node keeps in place of a saved tensor: its number in the part's order. `value` holds the recomputed data until the node is
+    freed."""
 
     __slots__ = ("__weakref__", "index", "part", "value")
 

@@ -76,7 +76,9 @@ class FunctionNode(NodeView, Node):
         """Keep tensors (inputs, outputs, others; or None) for backward, where they are `saved_tensors`. Call it once, in forward."""
         for t in tensors:
             if t is not None and not isinstance(t, Tensor):
-                raise ArgumentError(f"save_for_backward() takes tensors and None, not {type(t).__name__}; store other things as attributes of ctx")
+                raise ArgumentError(
+                    f"save_for_backward() takes tensors and None, not {type(t).__name__}; store other things as attributes of ctx"
+                )
         self._to_save = tensors
 
     def mark_dirty(self, *tensors: Tensor) -> None:
@@ -114,7 +116,7 @@ class FunctionNode(NodeView, Node):
         if edge is not None and edge.is_accumulate:
             leaf: Any = edge.leaf()  # type: ignore[attr-defined]
             if leaf is not None and leaf._array is kept.value:
-                return leaf  # type: ignore[no-any-return]
+                return leaf
         return wrap_typed(kept.value, kept.type, edge)
 
     def free(self) -> None:
@@ -140,7 +142,7 @@ _FREED: tuple[Any, ...] = (None,)
 
 def backward_of(cls: Any) -> Callable[..., Any]:
     """The user's `backward`, or `vjp`, which is another name for it."""
-    return cls.vjp if cls.vjp is not Function.vjp else cls.backward  # type: ignore[no-any-return]
+    return cls.vjp if cls.vjp is not Function.vjp else cls.backward
 
 
 def checked_gradients(node: FunctionNode, returned: Any) -> list[Any]:
@@ -151,7 +153,9 @@ def checked_gradients(node: FunctionNode, returned: Any) -> list[Any]:
         del grads[expected:]
     name = node.name()
     if len(grads) != expected:
-        raise AutogradError(f"{name} returned {len(grads)} gradients, but forward took {expected} arguments: return one for each, None for non-tensors")
+        raise AutogradError(
+            f"{name} returned {len(grads)} gradients, but forward took {expected} arguments: return one for each, None for non-tensors"
+        )
     result: list[Any] = []
     for i, (r, t) in enumerate(zip(grads, node._in_types, strict=True)):
         if t is None:
@@ -175,13 +179,14 @@ def fitted(r: Tensor, t: TensorType, name: str, index: int) -> Tensor:
         if len(shape) < len(t.shape) or any(n not in (1, m) for n, m in zip(padded, shape, strict=True)):
             raise ShapeError(f"{name} returned a gradient of shape {tuple(shape)} for argument {index}, which has shape {tuple(t.shape)}")
         r = TENSOR["sum_to_size"](r, t.shape)
-    return r if r._type.dtype is t.dtype else r.to(t.dtype)  # type: ignore[attr-defined, no-any-return]
+    return r if r._type.dtype is t.dtype else r.to(t.dtype)  # type: ignore[attr-defined]
 
 
 class Function:
     """Base of custom operations; see the module's text. Define `forward` and `backward` as static methods, call `apply`.
 
-    forward(ctx, *args): computes the outputs, a tensor or a tuple; or forward(*args) and setup_context(ctx, inputs, output). It runs under no_grad.
+    forward(ctx, *args): computes the outputs, a tensor or a tuple; or forward(*args) and setup_context(ctx, inputs, output). It runs
+    under no_grad.
     backward(ctx, *gradients): one gradient for each argument of forward, None for non-tensors. With create_graph it is recorded itself.
     """
 
@@ -207,9 +212,11 @@ class Function:
 
     @classmethod
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
-        """Run forward on the arguments and remember backward. Gradients flow to arguments that are tensors themselves, not to tensors in containers.
+        """Run forward on the arguments and remember backward. Gradients flow to arguments that are tensors themselves, not to tensors in
+        containers.
 
-        While a graph is recorded, forward's operations are recorded; where a gradient could flow, which would pass by the user's backward, this
+        While a graph is recorded, forward's operations are recorded; where a gradient could flow, which would pass by the user's
+        backward, this
         raises UnsupportedError.
         """
         separate = cls.setup_context is not Function.setup_context
@@ -224,7 +231,8 @@ class Function:
         tracked = GRAD.get() and any(ctx.needs_input_grad)
         if recorded and tracked:
             raise UnsupportedError(
-                f"{cls.__name__}.apply() while a graph is recorded, with an argument that requires grad: the graph would not know its backward. "
+                f"{cls.__name__}.apply() while a graph is recorded, with an argument that requires grad: "
+                "the graph would not know its backward. "
                 "Record under no_grad(), or write the function with ordinary operations"
             )
         tensors = [a for a in args if isinstance(a, Tensor)]
@@ -243,9 +251,13 @@ class Function:
 def _node_class(cls: type[Function]) -> type[FunctionNode]:
     found = cls.__dict__.get("_node_class")
     if found is None:
-        made = type(f"{cls.__name__}Backward", (FunctionNode,), {"function": cls, "__module__": cls.__module__, "__doc__": f"Backward node of {cls.__name__}."})
+        made = type(
+            f"{cls.__name__}Backward",
+            (FunctionNode,),
+            {"function": cls, "__module__": cls.__module__, "__doc__": f"Backward node of {cls.__name__}."},
+        )
         found = cls._node_class = made  # type: ignore[attr-defined]
-    return found  # type: ignore[no-any-return]
+    return found
 
 
 class _Result:
@@ -276,7 +288,9 @@ class _Result:
         if not any(t is x for x in self.inputs):
             raise ArgumentError(f"{name}: mark_dirty() was given a tensor that is no argument of forward")
         if not any(t is o for o in self.outputs):
-            raise AutogradError(f"{name}: an argument marked dirty was not returned; what forward changes in place must be among its outputs")
+            raise AutogradError(
+                f"{name}: an argument marked dirty was not returned; what forward changes in place must be among its outputs"
+            )
         alias, base = alias_of(t), base_of(t)
         if alias is not None and alias.nograd:
             raise InplaceError(f"{name}: an argument marked dirty is a view made under no_grad; make the view outside", "nograd_view")
@@ -292,7 +306,7 @@ class _Result:
         dirty = any(o is t for t in ctx._dirty)
         known = any(o is t for t in self.inputs) or o._node is not None or id(o) in self.nodes
         if fixed:
-            return o.detach() if known and not dirty else o  # type: ignore[attr-defined, no-any-return]
+            return o.detach() if known and not dirty else o  # type: ignore[attr-defined]
         if dirty and base_of(o) is not o:
             return self.join_view(o)
         self.nodes[id(o)] = k

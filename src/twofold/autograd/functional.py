@@ -78,9 +78,15 @@ def _loops_only(name: str, vectorize: bool, strategy: str) -> None:
 
 
 def jacobian(
-    func: Callable[..., Any], inputs: Any, create_graph: bool = False, strict: bool = False, vectorize: bool = False, strategy: str = "reverse-mode"
+    func: Callable[..., Any],
+    inputs: Any,
+    create_graph: bool = False,
+    strict: bool = False,
+    vectorize: bool = False,
+    strategy: str = "reverse-mode",
 ) -> Any:
-    """The Jacobian: for outputs of shape S and inputs of shape T a tensor of shape S + T; nested tuples [output][input] where either is a tuple.
+    """The Jacobian: for outputs of shape S and inputs of shape T a tensor of shape S + T; nested tuples [output][input] where either is
+    a tuple.
 
     One backward pass for each element of the outputs. strict: raise AutogradError where an output does not depend on an input (else zeros).
     """
@@ -179,7 +185,8 @@ def vhp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool
 
 
 def hvp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> tuple[Any, Any]:
-    """(output, Hv) of a function with one number as output. H is symmetric where the second derivatives are continuous; no use is made of that."""
+    """(output, Hv) of a function with one number as output. H is symmetric where the second derivatives are continuous; no use is made
+    of that."""
     many, given = _tuple_of(inputs, "inputs", "hvp")
     with grad_mode(True):
         prepared = _prepared(given, create_graph)

@@ -46,7 +46,9 @@ class _ModeContext:
 
 def _decorate(context: _ModeContext, function: F) -> F:
     if inspect.isclass(function) or not callable(function):
-        raise ArgumentError(f"{type(context).__name__} decorates functions, not {function!r}: decorate the methods that should run in this mode")
+        raise ArgumentError(
+            f"{type(context).__name__} decorates functions, not {function!r}: decorate the methods that should run in this mode"
+        )
     if inspect.isasyncgenfunction(function):
         return _async_generator(context, function)  # type: ignore[return-value]
     if inspect.isgeneratorfunction(function):
@@ -171,7 +173,7 @@ class set_grad_enabled(_ModeContext):  # noqa: N801  (PyTorch's name)
         GRAD.set(self.mode)
 
     def fresh(self) -> _ModeContext:
-        return no_grad() if not self.mode else enable_grad()  # type: ignore[no-any-return]
+        return no_grad() if not self.mode else enable_grad()
 
     def __enter__(self) -> None:
         GRAD.set(self.mode)  # the old mode was kept when this was made
@@ -209,7 +211,7 @@ class inference_mode(_ModeContext):  # noqa: N801  (PyTorch's name)
         self._inference: list[bool] = []
 
     def fresh(self) -> _ModeContext:
-        return inference_mode(self.mode)  # type: ignore[no-any-return]
+        return inference_mode(self.mode)
 
     def change(self) -> None:
         GRAD.set(not self.mode)

@@ -22,7 +22,8 @@ class saved_tensors_hooks:  # noqa: N801  (PyTorch's name)
     """Context manager: tensors saved for backward inside go through `pack_hook(tensor)`, whose result is kept in their place, and through
     `unpack_hook(packed)` when backward needs them.
 
-    Of nested contexts the innermost alone applies. The unpack hook must return a tensor of the same shape and values; what the hooks do is not recorded.
+    Of nested contexts the innermost alone applies. The unpack hook must return a tensor of the same shape and values; what the hooks do
+    is not recorded.
     """
 
     def __init__(self, pack_hook: Callable[[Tensor], Any], unpack_hook: Callable[[Any], Tensor]) -> None:
@@ -43,7 +44,8 @@ class saved_tensors_hooks:  # noqa: N801  (PyTorch's name)
 
 @contextmanager
 def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
-    """Inside, entering `saved_tensors_hooks` raises AutogradError with this message; entered while hooks are active, this raises at once."""
+    """Inside, entering `saved_tensors_hooks` raises AutogradError with this message; entered while hooks are active, this raises at
+    once."""
     if SAVED_HOOKS.get() is not None:
         raise AutogradError(error_message)
     token = _disabled.set(error_message)
@@ -54,7 +56,8 @@ def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
 
 
 class GradientEdge(NamedTuple):
-    """Output `output_nr` of `node`: where a gradient goes, without the tensor. `autograd.grad` and `backward` take it in place of an input."""
+    """Output `output_nr` of `node`: where a gradient goes, without the tensor. `autograd.grad` and `backward` take it in place of an
+    input."""
 
     node: Node
     output_nr: int
@@ -98,7 +101,8 @@ class MultiHandle:
 
 
 def register_multi_grad_hook(tensors: Sequence[Tensor], fn: Callable[[Any], None], *, mode: str = "all") -> MultiHandle:
-    """Call `fn` once in each backward pass: with mode "all" when the gradients of all `tensors` that this pass reaches are there, with a list of them
+    """Call `fn` once in each backward pass: with mode "all" when the gradients of all `tensors` that this pass reaches are there, with a
+    list of them
     (None for the others); with "any" at the first one, with that gradient."""
     if mode not in ("all", "any"):
         raise ArgumentError(f"register_multi_grad_hook() has the modes 'all' and 'any', not {mode!r}")
@@ -150,5 +154,6 @@ class _AnyHook(_AllHook):
 
 
 __all__ = [
-    "GradientEdge", "Node", "disable_saved_tensors_hooks", "get_gradient_edge", "increment_version", "register_multi_grad_hook", "saved_tensors_hooks",
+    "GradientEdge", "Node", "disable_saved_tensors_hooks", "get_gradient_edge", "increment_version", "register_multi_grad_hook",
+    "saved_tensors_hooks",
 ]  # fmt: skip

@@ -11,16 +11,16 @@ import numpy as np
 from twofold.capture.code import graph_code
 from twofold.ir.dims import Dim
 from twofold.ir.graph import Graph, Value
-from twofold.ir.mode import grad_mode
+from twofold.ir.mode import RECORDER, grad_mode
 from twofold.ir.printer import print_graph
 from twofold.ir.tabular import format_tabular
 from twofold.ir.types import TensorType
 from twofold.nn.module import Module
 from twofold.ops.views import see
-from twofold.support.errors import ArgumentError, GuardError
+from twofold.support.errors import GuardError
 from twofold.support.pytree import TreeSpec, tree_flatten, tree_unflatten
 from twofold.tape.versions import root_of
-from twofold.tensors.alias import alias_of, base_of
+from twofold.tensors.alias import alias_of, base_of, overlaps
 from twofold.tensors.core import Symbol, Tensor, memory, wrap_typed
 from twofold.tensors.dispatch import dispatch
 from twofold.tensors.inplace import inplace
@@ -36,6 +36,16 @@ class InputSpec:
     leaf: int | None
     path: str | None
     whole: bool
+
+
+@dataclass(frozen=True)
+class Watched:
+    """A tensor that a call is checked for: argument leaf `leaf`, or the binding `path`. Several may enter the graph through one input, their base."""
+
+    leaf: int | None
+    path: str | None
+    name: str
+    type: TensorType
 
 
 @dataclass(frozen=True)
@@ -79,6 +89,7 @@ class Layout:
     results: tuple[Result, ...]
     out_spec: TreeSpec
     write_backs: tuple[WriteBack, ...]
+    watched: tuple[Watched, ...]
     signature: tuple[Any, ...]
 
 
@@ -132,10 +143,13 @@ class GraphModule(Module):
         if spec != self.layout.in_spec:
             raise GuardError(f"{self.name}: the graph was recorded for arguments {self.layout.in_spec}, this call has {spec}")
         tensors = self.match(leaves)
-        if any(isinstance(t, Symbol) for t in leaves):
-            return self.splice(tensors)
-        check_signature(self.name, self.layout, leaves, self.bindings)
-        outputs = self.run_graph(tensors)
+        recorder = RECORDER.get() or next((t._recorder for t in leaves if isinstance(t, Symbol)), None)
+        if recorder is not None:
+            check_symbols(self.name, self.layout, leaves, self.bindings, recorder)
+            outputs = TensorInterpreter(self.graph).run(*tensors)  # writes the graph's nodes into the one being recorded
+        else:
+            check_signature(self.name, self.layout, leaves, self.bindings)
+            outputs = self.run_graph(tensors)
         return self.results(tensors, outputs)
 
     def match(self, leaves: list[Any]) -> list[Tensor]:
@@ -148,7 +162,7 @@ class GraphModule(Module):
             t = leaves[i.leaf] if i.leaf is not None else self.bindings[i.path]  # type: ignore[index]
             if not isinstance(t, Tensor):
                 raise GuardError(f"{self.name}: {i.value.name} must be a tensor, not {type(t).__name__}")
-            result.append(base_of(t) if i.whole else t)
+            result.append(whole_of(t) if i.whole else t)
         return result
 
     def run_graph(self, tensors: list[Tensor]) -> tuple[Any, ...]:
@@ -180,14 +194,12 @@ class GraphModule(Module):
         else:
             assert a.base is not None
             if a.base not in made:
-                source = outputs[a.base]
-                made[a.base] = wrap_typed(np.array(memory(source), order="C", copy=None), source._type, source._node)
+                made[a.base] = contiguous_base(outputs[a.base])
             top = made[a.base]
         if a.family is not None:
             key = ("family", a.family)
             if key not in made:
-                history = outputs[a.family]
-                made[key] = wrap_typed(see(a.family_chain, memory(top)), history._type, history._node)
+                made[key] = family_of(top, outputs[a.family], a.family_chain)
             top = made[key]
         with grad_mode(not a.nograd):
             for name, pairs in a.chain:
@@ -197,13 +209,22 @@ class GraphModule(Module):
                 top = shown if which is None else shown[which]
         return top
 
-    def splice(self, tensors: list[Tensor]) -> Any:
-        """A call with symbols: write the graph's nodes into the graph being recorded."""
-        outputs = TensorInterpreter(self.graph).run(*tensors)
-        for w in self.layout.write_backs:
-            with grad_mode(w.tracked):
-                inplace("copy", tensors[w.input], outputs[w.output])
-        return tree_unflatten([r.value if r.output is None else outputs[r.output] for r in self.layout.results], self.layout.out_spec)
+
+def whole_of(t: Tensor) -> Tensor:
+    """The base of the family a tensor belongs to."""
+    return t._recorder.new_symbol(t._family) if isinstance(t, Symbol) else base_of(t)  # type: ignore[no-any-return]
+
+
+def contiguous_base(source: Tensor) -> Tensor:
+    """A result as the base of views that assume the logical layout."""
+    return source if isinstance(source, Symbol) else wrap_typed(np.array(memory(source), order="C", copy=None), source._type, source._node)
+
+
+def family_of(top: Tensor, history: Tensor, chain: tuple[Any, ...]) -> Tensor:
+    """What the chain shows of the memory of `top`, with the history of another result (the program cut it there with detach)."""
+    if isinstance(top, Symbol):
+        return top._recorder.new_family(top, history, chain)  # type: ignore[no-any-return]
+    return wrap_typed(see(chain, memory(top)), history._type, history._node)
 
 
 def _equal(a: Any, b: Any) -> bool:
@@ -222,10 +243,10 @@ def signature_of(tensors: list[Tensor]) -> tuple[Any, ...]:
     for t, r, b in zip(tensors, roots, bases, strict=True):
         alias = alias_of(t)
         base = base_of(t)
-        shared = roots.count(r) > 1
+        chain = alias.chain if alias is not None and alias.base is not None else None
         result.append((
             t._node is None, base._node is None, base._node is not None and base._node.is_accumulate, ids.index(id(t)), roots.index(r), bases.index(b),
-            alias.chain if shared and alias is not None and alias.base is not None else None,
+            chain if roots.count(r) > 1 else None, chain if t._array is not None and overlaps(memory(t)) else None,
             memory(t).strides if t._array is not None and not memory(t).flags.c_contiguous else None,
         ))  # fmt: skip
     return tuple(result)
@@ -233,27 +254,50 @@ def signature_of(tensors: list[Tensor]) -> tuple[Any, ...]:
 
 def check_signature(name: str, layout: Layout, leaves: list[Any], bindings: Mapping[str, Tensor]) -> None:
     """Raise GuardError naming what differs from the recording: shape, dtype, sharing of memory, gradients."""
-    tensors, labels, symbols = [], [], {}
-    for i in layout.inputs:
-        t = leaves[i.leaf] if i.leaf is not None else bindings[i.path]  # type: ignore[index]
-        label = f"argument {i.value.name}" if i.leaf is not None else f"binding {i.path}"
-        tensors.append(t)
-        labels.append(label)
-        if not i.whole:
-            check_type(name, label, t._type, i.value.type, symbols)  # type: ignore[arg-type]
-    if len(layout.signature) != len(tensors):
-        raise ArgumentError(f"{name}: {len(layout.signature)} inputs were recorded, {len(tensors)} given")
-    now = signature_of(tensors)
-    if now == layout.signature:
-        return
-    for label, was, got in zip(labels, layout.signature, now, strict=True):
-        if was != got:
-            if was[:3] != got[:3]:
-                what = f"requires_grad was {not was[0]} and is {not got[0]}" if was[0] != got[0] else "whether it is a leaf differs"
-            elif was[3:7] != got[3:7]:
-                what = "it shares memory with another input in another way"
-            else:
-                what = "its memory layout (strides) differs"
+    tensors = watched_tensors(layout, leaves, bindings)
+    check_types(name, layout, tensors)
+    compare_signatures(name, layout, signature_of(tensors), recorded=False)
+
+
+def check_symbols(name: str, layout: Layout, leaves: list[Any], bindings: Mapping[str, Tensor], recorder: Any) -> None:
+    """`check_signature` for a call that is recorded. Gradients matter only to a graph that writes its inputs."""
+    tensors = watched_tensors(layout, leaves, bindings)
+    check_types(name, layout, tensors)
+    compare_signatures(name, layout, recorder.signature_of(tensors), recorded=True)
+
+
+def watched_tensors(layout: Layout, leaves: list[Any], bindings: Mapping[str, Tensor]) -> list[Tensor]:
+    """The tensors of a call that are checked."""
+    return [leaves[w.leaf] if w.path is None else bindings[w.path] for w in layout.watched]  # type: ignore[index]
+
+
+def check_types(name: str, layout: Layout, tensors: list[Tensor]) -> None:
+    """Shapes and dtypes of what a call is given, and of the bases that enter in its place."""
+    sizes: dict[str, int] = {}
+    wholes = {(i.leaf, i.path): i.value.type for i in layout.inputs if i.whole}
+    for w, t in zip(layout.watched, tensors, strict=True):
+        label = f"{'argument' if w.path is None else 'binding'} {w.name}"
+        check_type(name, label, t._type, w.type, sizes)
+        base = wholes.get((w.leaf, w.path))
+        if base is not None:
+            check_type(name, f"the base of {label}", whole_of(t)._type, base, sizes)  # type: ignore[arg-type]
+
+
+def compare_signatures(name: str, layout: Layout, now: tuple[Any, ...], recorded: bool) -> None:
+    """Raise GuardError for the first tensor that is not as it was. Who shares memory with whom matters only if the graph writes some of it."""
+    written = bool(layout.write_backs)
+    for k, (w, was, got) in enumerate(zip(layout.watched, layout.signature, now, strict=True)):
+        what = ""
+        if was[:3] != got[:3] and (written or not recorded):
+            what = f"requires_grad was {not was[0]} and is {not got[0]}" if was[0] != got[0] else "whether it is a leaf differs"
+        elif was[3:7] != got[3:7] if written else was[3] not in (k, got[3]):
+            what = "it shares memory with another input in another way"
+        elif was[7] != got[7]:
+            what = "its elements share memory in another way"
+        elif was[8] != got[8] and not recorded:
+            what = "its memory layout (strides) differs"
+        if what:
+            label = f"{'argument' if w.path is None else 'binding'} {w.name}"
             raise GuardError(f"{name}: {label}: {what} from when the graph was recorded; trace again for such inputs")
 
 

@@ -21,7 +21,7 @@ def _reduced(name: str, loss: Any, reduction: str) -> Tensor:
     if reduction == "sum":
         return _f("sum", loss)
     if reduction == "none":
-        return loss  # type: ignore[no-any-return]
+        return loss
     raise ValueRangeError(f"{name}: reduction must be 'mean', 'sum' or 'none', not {reduction!r}")
 
 

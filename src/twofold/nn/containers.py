@@ -152,7 +152,7 @@ class ModuleList(_Numbered):
 
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
-            return type(self)(list(self._modules.values())[index])
+            return type(self)(list(self)[index])
         return self._modules[self._key(index)]
 
     def insert(self, index: int, module: Module) -> None:
@@ -250,7 +250,7 @@ def _pairs(given: Any, what: str) -> Iterable[tuple[str, Any]]:
         if not isinstance(pair, Iterable) or len(two := tuple(pair)) != 2:
             raise ArgumentError(f"{what}.update: item {i} is not a pair of a name and a value: {pair!r}")
         pairs.append(two)
-    return pairs  # type: ignore[return-value]
+    return pairs
 
 
 class ModuleDict(_Named):
@@ -296,7 +296,7 @@ class ParameterList(Module):
             self.extend(values)
 
     def __len__(self) -> int:
-        return self._size  # type: ignore[no-any-return]
+        return self._size
 
     def __iter__(self) -> Iterator[Any]:
         return iter([getattr(self, str(i)) for i in range(self._size)])

@@ -63,14 +63,14 @@ def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Any = No
     """Uniform in [a, b)."""
     _needs_tensor("uniform_", tensor)
     with grad_mode(False):
-        return INPLACE["uniform_"](tensor, a, b, generator=generator)  # type: ignore[no-any-return]
+        return INPLACE["uniform_"](tensor, a, b, generator=generator)
 
 
 def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Any = None) -> Tensor:
     """Normal with mean and standard deviation."""
     _needs_tensor("normal_", tensor)
     with grad_mode(False):
-        return INPLACE["normal_"](tensor, mean, std, generator=generator)  # type: ignore[no-any-return]
+        return INPLACE["normal_"](tensor, mean, std, generator=generator)
 
 
 def trunc_normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, a: float = -2.0, b: float = 2.0, generator: Any = None) -> Tensor:

@@ -71,7 +71,8 @@ class Module:
             if parameters is None:
                 raise ModuleError(f"cannot assign buffer {name!r} before Module.__init__() was called")
             self._forget(name, "_buffers")
-            self.register_buffer(name, value, value.__dict__["_persistent"])
+            tensor: Any = value
+            self.register_buffer(name, tensor, tensor.__dict__["_persistent"])
         elif parameters is not None and name in parameters:
             if value is not None and not (isinstance(value, Symbol)):
                 raise ModuleError(f"cannot assign {type(value).__name__} as parameter {name!r} (Parameter or None expected)")
@@ -101,7 +102,7 @@ class Module:
     def __delattr__(self, name: str) -> None:
         for table in (self._parameters, self._buffers, self._modules):
             if name in table:
-                del table[name]  # type: ignore[attr-defined]
+                del table[name]
                 self._non_persistent.discard(name)
                 return
         object.__delattr__(self, name)
@@ -177,7 +178,7 @@ class Module:
     def _hook_table(self) -> HookTable:
         if self._hooks is None:
             object.__setattr__(self, "_hooks", HookTable())
-        return self._hooks  # type: ignore[no-any-return]
+        return self._hooks
 
     def register_forward_pre_hook(self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False) -> RemovableHandle:
         """Call `hook(module, args)` before `forward`; what it returns replaces the arguments."""
@@ -340,7 +341,7 @@ class Module:
             raise ArgumentError(f"Module.to takes floating-point dtypes only, not {dtype.name}")
 
         def convert(t: Tensor) -> Tensor:
-            return t.to(device=device, dtype=dtype if t._type.dtype.is_floating_point else None)  # type: ignore[attr-defined, no-any-return]
+            return t.to(device=device, dtype=dtype if t._type.dtype.is_floating_point else None)  # type: ignore[attr-defined]
 
         return self._apply(convert)
 

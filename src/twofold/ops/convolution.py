@@ -1,8 +1,9 @@
 """Convolution of 1 to 3 spatial dimensions, plain and transposed, with gradients that are convolutions themselves.
 
-With g the gradient of the output, the gradient of the input is a convolution of the other kind (transposed for plain) of g with the same weight,
-and the gradient of the weight is one record more, in which input and g change places for a transposed convolution. So the vocabulary is closed:
-every derivative of any order is made of the two records here (and a sum for the bias).
+With g the gradient of the output, the gradient of the input is a convolution of the other kind (transposed for plain) of g with the same
+weight, and the gradient of the weight is one record more, in which input and g change places for a transposed convolution. So the
+vocabulary is
+closed: every derivative of any order is made of the two records here (and a sum for the bias).
 """
 # ruff: noqa: F821  (names in rules are vocabulary names, see ops/record.py)
 
@@ -79,7 +80,9 @@ def _convolution_type(
         raise ShapeError(f"convolution: bias must have shape ({out},), not {tuple(bias.shape)} ({shapes})")
     sizes = convolution_sizes(input.shape[2:], weight.shape[2:], stride, padding, dilation, transposed, output_padding)
     if any(type(n) is int and n < (0 if transposed else 1) for n in sizes) or any(type(n) is int and n == 0 for n in input.shape[2:]):
-        raise ShapeError(f"convolution: the kernel does not fit the input: the output would have spatial sizes {sizes} ({shapes}, padding {padding})")
+        raise ShapeError(
+            f"convolution: the kernel does not fit the input: the output would have spatial sizes {sizes} ({shapes}, padding {padding})"
+        )
     return input.with_shape((input.shape[0], out, *sizes))
 
 
@@ -147,9 +150,7 @@ def convolution_remainder(size: Any, out: Any, kernel: Any, stride: Any, padding
     """The output_padding with which a transposed convolution of spatial sizes `out` gives back `size`."""
     n = len(stride)
     ends = padding if len(padding) == n else padding[n:]
-    return tuple(
-        size[i] - ((out[i] - 1) * stride[i] - padding[i] - ends[i] + dilation[i] * (kernel[i] - 1) + 1) for i in range(n)
-    )
+    return tuple(size[i] - ((out[i] - 1) * stride[i] - padding[i] - ends[i] + dilation[i] * (kernel[i] - 1) + 1) for i in range(n))
 
 
 @helper
@@ -185,8 +186,8 @@ def convolution_flops(ins: Any, outs: Any, attributes: Any) -> Any:
 
 
 define(
-    """convolution(Tensor input, Tensor weight, Tensor? bias, int[] stride, int[] padding, int[] dilation, bool transposed, int[] output_padding,
-       int groups) -> Tensor""",
+    """convolution(Tensor input, Tensor weight, Tensor? bias, int[] stride, int[] padding, int[] dilation, bool transposed,
+       int[] output_padding, int groups) -> Tensor""",
     type_rule=_convolution_type, reference=_reference, eager=fast.convolution, cost="convolution", method=False, onnx="Conv@11",
     flops=convolution_flops,
     gradient=(
@@ -200,8 +201,8 @@ define(
     ),
     doc="""Convolution (cross-correlation, as in all such libraries) over 1 to 3 spatial dimensions.
 
-input (N, C, *spatial); weight (O, C / groups, *kernel), or with `transposed` (C, O / groups, *kernel); bias (O,) or None. `padding` has a value a
-dimension, or twice as many: the starts of all dimensions, then the ends. Raises ShapeError where channels or sizes do not fit.""",
+input (N, C, *spatial); weight (O, C / groups, *kernel), or with `transposed` (C, O / groups, *kernel); bias (O,) or None. `padding` has a
+value a dimension, or twice as many: the starts of all dimensions, then the ends. Raises ShapeError where channels or sizes do not fit.""",
 )  # fmt: skip
 
 
@@ -210,12 +211,15 @@ def _backward_weight_type(
 ) -> TensorType:
     factors("convolution_backward_weight", grad=grad, input=input)
     if grad.ndim != input.ndim or grad.shape[0] != input.shape[0] or len(size) != input.ndim:
-        raise ShapeError(f"convolution_backward_weight: shapes {tuple(grad.shape)} and {tuple(input.shape)} do not fit a weight of shape {size}")
+        raise ShapeError(
+            f"convolution_backward_weight: shapes {tuple(grad.shape)} and {tuple(input.shape)} do not fit a weight of shape {size}"
+        )
     return grad.with_shape(tuple(size))
 
 
 define(
-    """convolution_backward_weight(Tensor grad, Tensor input, Shape size, int[] stride, int[] padding, int[] dilation, int groups) -> Tensor""",
+    """convolution_backward_weight(Tensor grad, Tensor input, Shape size, int[] stride, int[] padding, int[] dilation,
+       int groups) -> Tensor""",
     type_rule=_backward_weight_type, reference=_backward_weight_reference, eager=fast.convolution_backward_weight,
     cost="convolution", method=False, function=False,
     flops=lambda ins, outs, attributes: 2 * outs[0].numel * ins[0].numel // ins[0].shape[1],

@@ -1,8 +1,9 @@
 """The fast NumPy forms of convolution.
 
-Arrays keep the shape (N, C, *spatial) and have channels-last strides inside: windows are then copied in runs of (last kernel size x channels), and
-one matrix product a block does the arithmetic. Blocks are sized for the second-level cache and live in a scratch buffer of the thread, so neither the
-padded input nor the whole matrix of windows is ever made. The gradient of the weight copies the windows again: only the input is saved.
+Arrays keep the shape (N, C, *spatial) and have channels-last strides inside: windows are then copied in runs of (last kernel size x
+channels), and one matrix product a block does the arithmetic. Blocks are sized for the second-level cache and live in a scratch buffer of
+the thread, so neither the padded input nor the whole matrix of windows is ever made. The gradient of the weight copies the windows again:
+only the input is saved.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from numpy.lib.stride_tricks import as_strided
 Array = Any
 Ints = tuple[int, ...]
 
-BLOCK = 1 << 17
+BLOCK = 1 << 18
 """Elements of one block of windows."""
 DEEP_BLOCK = 1 << 20
 """The same where a window alone is long (256 channels and more): the product then needs many rows to be efficient."""
@@ -262,15 +263,14 @@ def scatter(g: Array, w: Array, geometry: Geometry, size: Ints, result: Array) -
 def _room(geometry: Geometry, out: Ints, size: Ints) -> Ints:
     """Spatial sizes that hold the padded input, and every window."""
     return tuple(
-        max(k + geometry.low[i] + max(geometry.high[i], 0), (out[i] - 1) * geometry.stride[i] + geometry.span(i)) for i, k in enumerate(size)
+        max(k + geometry.low[i] + max(geometry.high[i], 0), (out[i] - 1) * geometry.stride[i] + geometry.span(i))
+        for i, k in enumerate(size)
     )
 
 
 def tap(geometry: Geometry, at: Ints, out: Ints) -> tuple[slice, ...]:
     """Where one element of the kernel meets the padded input."""
-    return tuple(
-        slice(i * d, i * d + (n - 1) * s + 1, s) for i, d, n, s in zip(at, geometry.dilation, out, geometry.stride, strict=True)
-    )
+    return tuple(slice(i * d, i * d + (n - 1) * s + 1, s) for i, d, n, s in zip(at, geometry.dilation, out, geometry.stride, strict=True))
 
 
 # ---- one channel a group ---------------------------------------------------------------------------------------------------------------
@@ -363,7 +363,15 @@ def depthwise_weight(x: Array, g: Array, geometry: Geometry, out: Ints) -> Array
 
 
 def convolution(
-    input: Array, weight: Array, bias: Array, stride: Ints, padding: Ints, dilation: Ints, transposed: bool, output_padding: Ints, groups: int
+    input: Array,
+    weight: Array,
+    bias: Array,
+    stride: Ints,
+    padding: Ints,
+    dilation: Ints,
+    transposed: bool,
+    output_padding: Ints,
+    groups: int,
 ) -> Array:
     """The record's form: an array of shape (N, O, *out) with channels-last strides."""
     geometry = geometry_of(weight.shape[2:], stride, padding, dilation)

@@ -321,6 +321,5 @@ define(
             reduced_source(g, input, dim, index, src, result, reduce, include_self),
     ),
     doc="""A copy with src[i, j, …] reduced ("sum", "mean", "amax" or "amin") into index[i, j, …] of dimension `dim`.
-    The result is made with what was there
-    (`include_self`) or without. Equal extremes share the gradient.""",
+    `include_self`: together with what was there, or without it. Equal extremes share the gradient.""",
 )  # fmt: skip

@@ -1,7 +1,8 @@
 """Products of matrices and vectors.
 
-No promotion takes place, as in PyTorch: both factors must have one dtype. Bool is refused, integers are multiplied exactly (modulo 2**bits).
-`A.dot(B)` is the quickest call NumPy has for two matrices; where strides do not suit BLAS it copies instead of falling to a plain loop.
+No promotion takes place, as in PyTorch: both factors must have one dtype. Bool is refused, integers are multiplied exactly (modulo
+2**bits). `A.dot(B)` is the quickest call NumPy has for two matrices; where strides do not suit BLAS it copies instead of falling to a
+plain loop.
 """
 # ruff: noqa: F821  (names in rules are vocabulary names, see ops/record.py)
 
@@ -37,7 +38,9 @@ def factors(name: str, **operands: Any) -> tuple[TensorType, ...]:
 def check_rank(name: str, t: TensorType, argument: str, *ranks: int) -> None:
     if t.ndim not in ranks:
         wanted = " or ".join(str(r) for r in ranks)
-        raise ShapeError(f"{name}: {argument} must have {wanted} dimension{'' if wanted == '1' else 's'}, not {t.ndim} (shape {tuple(t.shape)})")
+        raise ShapeError(
+            f"{name}: {argument} must have {wanted} dimension{'' if wanted == '1' else 's'}, not {t.ndim} (shape {tuple(t.shape)})"
+        )
 
 
 def check_inner(name: str, a: TensorType, b: TensorType, n: Any, m: Any) -> None:
@@ -130,7 +133,9 @@ define(
 def _matmul_type(input: TensorType, other: TensorType) -> TensorType:
     a, b = factors("matmul", input=input, other=other)
     if a.ndim == 0 or b.ndim == 0:
-        raise ShapeError(f"matmul: both operands need at least one dimension, but their shapes are {tuple(a.shape)} and {tuple(b.shape)}; use *")
+        raise ShapeError(
+            f"matmul: both operands need at least one dimension, but their shapes are {tuple(a.shape)} and {tuple(b.shape)}; use *"
+        )
     check_inner("matmul", a, b, a.shape[-1], b.shape[-2] if b.ndim > 1 else b.shape[0])
     batch = broadcast_shapes("matmul", a.shape[:-2], b.shape[:-2])
     return a.with_shape((*batch, *a.shape[:-1][-1:], *(b.shape[-1:] if b.ndim > 1 else ())))
@@ -207,7 +212,8 @@ define(
         lambda g, other, input_shape, other_shape: matmul_backward_input(g, other, input_shape, other_shape),
         lambda g, input, input_shape, other_shape: matmul_backward_other(g, input, input_shape, other_shape),
     ),
-    doc="""The matrix product with broadcast batches. A 1-d operand is a row on the left and a column on the right, and its dimension vanishes.
+    doc="""The matrix product with broadcast batches. A 1-d operand is a row on the left and a column on the right, and its dimension
+vanishes.
 
 The public `matmul` (and `@`) records `dot`, `mv`, `mm` and `bmm` where the ranks are theirs, and this operation for all other ranks.""",
 )  # fmt: skip

@@ -1,9 +1,12 @@
-"""What writes under no_grad become in a functional graph."""
+"""Operations that only recording writes: what writes under no_grad become, and symbolic sizes used as numbers."""
 
 from __future__ import annotations
 
+import numpy as np
+
+from twofold.ir.dtypes import int64
 from twofold.ir.op import NOT_DIFFERENTIABLE
-from twofold.ir.types import TensorType
+from twofold.ir.types import TensorType, tensor_type
 from twofold.ops.record import define
 from twofold.support.errors import ShapeError
 
@@ -19,4 +22,10 @@ define(
     type_rule=_set_data_type, reference=lambda input, data: data.copy(), any_dtype=True, cost="copy", method=False, function=False,
     gradient=(lambda g: g, NOT_DIFFERENTIABLE),
     doc="The values of `data` with the history of `input`: what is left of a write under no_grad when a program is recorded.",
+)  # fmt: skip
+define(
+    "sym_size(int value) -> Tensor",
+    type_rule=lambda value: tensor_type(int64, ()), reference=lambda value: np.int64(value), any_dtype=True, cost="copy", method=False, function=False,
+    gradient=NOT_DIFFERENTIABLE,
+    doc="A size, symbolic where the shape is, as a 0-d int64 tensor: what `x.shape[0]` becomes where it is an operand.",
 )  # fmt: skip

@@ -49,9 +49,7 @@ def _pooled_type(
         if p > (d * (k - 1) + 1) // 2:
             raise ValueRangeError(f"{name}: padding {padding} is more than half of the kernel {kernel_size} (dilation {dilation})")
     space = t.shape[t.ndim - n :]
-    sizes = tuple(
-        pooled_size(*each, ceil_mode) for each in zip(space, kernel_size, stride, padding, dilation, strict=True)
-    )
+    sizes = tuple(pooled_size(*each, ceil_mode) for each in zip(space, kernel_size, stride, padding, dilation, strict=True))
     if any(type(m) is int and m < 1 for m in (*sizes, *space)):
         raise ShapeError(f"{name}: a kernel of {kernel_size} with padding {padding} does not fit the input of shape {tuple(t.shape)}")
     return t.with_shape((*t.shape[: t.ndim - n], *sizes))
@@ -104,7 +102,8 @@ def lowest(dtype: np.dtype) -> Any:
 
 
 def winners(x: Array, out: Ints, kernel: Ints, stride: Ints, padding: Ints, dilation: Ints) -> Array:
-    """For each window the number of the element that is its maximum: the first of equal ones; the last NaN where there is one, as in PyTorch."""
+    """For each window the number of the element that is its maximum: the first of equal ones; the last NaN where there is one, as in
+    PyTorch."""
     n = len(kernel)
     result = np.full((*x.shape[: x.ndim - n], *out), -1)
     best = np.full(result.shape, lowest(x.dtype), x.dtype)
@@ -150,10 +149,9 @@ def _max_backward_reference(
     return result
 
 
-def _max_backward_eager(
-    grad: Array, input: Array, output: Array, kernel_size: Ints, stride: Ints, padding: Ints, dilation: Ints
-) -> Array:
-    """The elements that equal their window's maximum are found tap by tap; bit masks move the gradients, so that infinite ones stay where they belong."""
+def _max_backward_eager(grad: Array, input: Array, output: Array, kernel_size: Ints, stride: Ints, padding: Ints, dilation: Ints) -> Array:
+    """The elements that equal their window's maximum are found tap by tap; bit masks move the gradients, so that infinite ones stay where
+    they belong."""
     if grad.dtype != input.dtype or grad.dtype.kind != "f" or np.isnan(output).any():
         return _max_backward_reference(grad, input, output, kernel_size, stride, padding, dilation)
     n = len(kernel_size)
@@ -199,7 +197,8 @@ def _max_indices(input: Array, kernel_size: Ints, stride: Ints, padding: Ints, d
 
 MAX_DOC = """The maximum of each window of `kernel_size` over the last {n} dimensions of (N, C, *space) or (C, *space).
 
-The gradient goes to the first of equal maxima. Raises ValueRangeError for padding of more than half a kernel, ShapeError where nothing fits."""
+The gradient goes to the first of equal maxima. Raises ValueRangeError for padding of more than half a kernel, ShapeError where nothing
+fits."""
 
 
 def _pool_flops(ins: Any, outs: Any, attributes: Any) -> Any:
@@ -209,26 +208,26 @@ def _pool_flops(ins: Any, outs: Any, attributes: Any) -> Any:
     return count
 
 
-@helper
-def max_pool_gradient(g: Any, input: Any, result: Any, kernel_size: Any, stride: Any, padding: Any, dilation: Any) -> Any:
-    """The rule of all max_pool records."""
-    return max_pool_backward(g, input, result, kernel_size, stride, padding, dilation)
-
-
 define(
     "max_pool2d(Tensor input, int[2] kernel_size, int[2] stride, int[2] padding=0, int[2] dilation=1, bool ceil_mode=False) -> Tensor",
-    type_rule=lambda input, **a: _pooled_type("max_pool2d", input, float_only=False, **a), reference=_max_pool_reference, eager=_max_pool_eager,
+    type_rule=lambda input, **a: _pooled_type("max_pool2d", input, float_only=False, **a),
+    reference=_max_pool_reference, eager=_max_pool_eager,
     cost="pooling", flops=_pool_flops, node_name="MaxPool2DWithIndicesBackward0", method=False, onnx="MaxPool@12", doc=MAX_DOC.format(n=2),
     gradient=(
-        lambda g, input, result, kernel_size, stride, padding, dilation: max_pool_gradient(g, input, result, kernel_size, stride, padding, dilation),
+        lambda g, input, result, kernel_size, stride, padding, dilation: max_pool_backward(
+            g, input, result, kernel_size, stride, padding, dilation
+        ),
     ),
 )  # fmt: skip
 define(
     "max_pool3d(Tensor input, int[3] kernel_size, int[3] stride, int[3] padding=0, int[3] dilation=1, bool ceil_mode=False) -> Tensor",
-    type_rule=lambda input, **a: _pooled_type("max_pool3d", input, float_only=False, **a), reference=_max_pool_reference, eager=_max_pool_eager,
+    type_rule=lambda input, **a: _pooled_type("max_pool3d", input, float_only=False, **a),
+    reference=_max_pool_reference, eager=_max_pool_eager,
     cost="pooling", flops=_pool_flops, node_name="MaxPool3DWithIndicesBackward0", method=False, onnx="MaxPool@12", doc=MAX_DOC.format(n=3),
     gradient=(
-        lambda g, input, result, kernel_size, stride, padding, dilation: max_pool_gradient(g, input, result, kernel_size, stride, padding, dilation),
+        lambda g, input, result, kernel_size, stride, padding, dilation: max_pool_backward(
+            g, input, result, kernel_size, stride, padding, dilation
+        ),
     ),
 )  # fmt: skip
 define(
@@ -259,7 +258,7 @@ define(
         ),
         NOT_DIFFERENTIABLE,
     ),
-    doc="For each window the element of `source` at the place where `input` has the window's maximum; `size` is the output's spatial shape.",
+    doc="For each window the element of `source` where `input` has the window's maximum; `size` is the output's spatial shape.",
 )  # fmt: skip
 define(
     "max_pool_indices(Tensor input, int[] kernel_size, int[] stride, int[] padding, int[] dilation, Shape size) -> Tensor",
@@ -339,7 +338,7 @@ def avg_pool_gradient(
     g: Any, input_shape: Any, kernel_size: Any, stride: Any, padding: Any, count_include_pad: Any, divisor_override: Any
 ) -> Any:
     """The rule of all avg_pool records."""
-    size = input_shape[-len(kernel_size):]
+    size = input_shape[-len(kernel_size) :]
     return avg_pool_backward(g, size, kernel_size, stride, padding, count_include_pad, divisor_override)
 
 

@@ -1,9 +1,9 @@
 """Random numbers as functions of a generator's state, and dropout.
 
-The state is a tensor of two uint64: (seed, offset). Every operation here takes it as an input and reads the blocks `offset, offset + 1, …` of the
-seed's stream (see `twofold.ops.philox`); how many it consumes depends on types and attributes only, and `random_advance` makes the next state. So
-these operations are pure functions: eager, recorded and compiled runs draw the same bits, and nothing is drawn twice as long as each draw is
-followed by its advance, which the public functions see to.
+The state is a tensor of two uint64: (seed, offset). Every operation here takes it as an input and reads the blocks `offset, offset + 1, …`
+of the seed's stream (see `twofold.ops.philox`); how many it consumes depends on types and attributes only, and `random_advance` makes the
+next state. So these operations are pure functions: eager, recorded and compiled runs draw the same bits, and nothing is drawn twice as
+long as each draw is followed by its advance, which the public functions see to.
 """
 # ruff: noqa: F821  (names in rules are vocabulary names, see ops/record.py)
 
@@ -195,7 +195,9 @@ def check_probability(name: str, p: float) -> None:
 define(
     "bernoulli_p(Tensor state, float p, Shape size, *, dtype? dtype=None) -> Tensor",
     type_rule=_bernoulli_p_type, gradient=NOT_DIFFERENTIABLE, any_dtype=True, cost="random", method=False, function=False,
-    reference=lambda state, p, size, dtype=None: philox.bernoulli(*_parts(state), p, size).astype((dtype or dtypes.get_default_dtype()).numpy),
+    reference=lambda state, p, size, dtype=None: philox.bernoulli(*_parts(state), p, size).astype(
+        (dtype or dtypes.get_default_dtype()).numpy
+    ),
     doc="1 with probability p, else 0, at every place. Consumes a word a value.",
 )  # fmt: skip
 
@@ -242,8 +244,8 @@ define(
     reference=lambda input, state, num_samples, replacement=False: _multinomial(input, state, num_samples, replacement),
     doc="""Indices drawn in proportion to the weights of each row, int64.
 
-With replacement by the inverse of the cumulative sum (two words a sample), without by the order of exponential arrival times (two words a weight).
-Raises ValueRangeError for weights that are no distribution.""",
+With replacement by the inverse of the cumulative sum (two words a sample), without by the order of exponential arrival times (two words a
+weight). Raises ValueRangeError for weights that are no distribution.""",
 )  # fmt: skip
 
 

@@ -218,7 +218,7 @@ define(
 # ---- chains of views -----------------------------------------------------------------------------------------------------------
 
 Chain = tuple[tuple[str, tuple[tuple[str, Any], ...]], ...]
-"""Steps of a view of a base: (operation name, its attributes as sorted pairs, and for several outputs ("", index))."""
+"""Steps of a view of a base: (operation name, its canonical attributes as pairs, and for several outputs ("", index))."""
 
 
 def along(dim: int, index: Any) -> tuple[Any, ...]:

@@ -145,7 +145,7 @@ class Adam(Optimizer):
                     state = self._state_of(p, amsgrad)
                     count = memory(state["step"])
                     count += 1
-                    moments = (state["exp_avg"], state["exp_avg_sq"])
+                    moments: tuple[Any, ...] = (state["exp_avg"], state["exp_avg_sq"])
                     if amsgrad:
                         moments = (*moments, state["max_exp_avg_sq"])
                     self.update(amsgrad_update if amsgrad else adam_update, p, g, moments, (*settings, float(count)), site)

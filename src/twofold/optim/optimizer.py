@@ -38,7 +38,7 @@ def check_range(name: str, value: Any, low: float = 0.0, below: float | None = N
             raise ValueRangeError(f"{name} as a tensor must have one element, not the shape {tuple(value._type.shape)}")
         if isinstance(value, Symbol):
             return
-        value = float(value)  # type: ignore[arg-type]
+        value = value.item()  # type: ignore[attr-defined]
     if not isinstance(value, (int, float)) or isinstance(value, bool):
         raise ArgumentError(f"{name} must be a number, not {type(value).__name__}")
     if not value >= low or (below is not None and not value < below):
@@ -54,7 +54,7 @@ def refuse(differentiable: bool) -> None:
 
 def number(value: Any) -> Any:
     """A hyperparameter as a Python number."""
-    return float(value) if isinstance(value, Tensor) else value
+    return value.item() if isinstance(value, Tensor) else value  # type: ignore[attr-defined]
 
 
 def run_closure(closure: Callable[[], Any] | None) -> Any:

@@ -19,12 +19,17 @@ MODEL_FOLDERS = (PACKAGE_FOLDER + "models" + os.sep, PACKAGE_FOLDER + "cli" + os
 """Code in the package that is written like a user's: its lines are the ones to show."""
 
 
+STANDARD_LIBRARY = os.path.dirname(os.path.abspath(os.__file__)) + os.sep
+
+
 def is_user_frame(frame: FrameType) -> bool:
     """True for a frame outside this package (generated code carries a name in angle brackets and counts as ours), or in its models."""
     name = frame.f_code.co_filename
     if name.startswith(PACKAGE_FOLDER):
         return name.startswith(MODEL_FOLDERS)
-    return not name.startswith("<twofold")
+    if name.startswith(STANDARD_LIBRARY) and "site-packages" not in name:
+        return False  # copy.deepcopy and the like stand between the user and us
+    return not name.startswith(("<twofold", "<frozen"))
 
 
 def user_frame(start: int = 1) -> FrameType | None:

@@ -124,7 +124,9 @@ class Run:
     """One backward run. `capture`: nodes whose gradient is wanted (filled into `captured`) instead of accumulated;
     `needed`: nodes that may run, None for all; `keep`: saved values stay; `accumulate`: leaves add to their `grad`."""
 
-    def __init__(self, domain: Domain, keep: bool, needed: set[Node] | None = None, capture: set[Node] | None = None, accumulate: bool = True) -> None:
+    def __init__(
+        self, domain: Domain, keep: bool, needed: set[Node] | None = None, capture: set[Node] | None = None, accumulate: bool = True
+    ) -> None:
         self.domain, self.keep, self.needed, self.accumulate = domain, keep, needed, accumulate
         self.capture = capture or set()
         self.captured: dict[Node, Any] = {}
@@ -171,7 +173,7 @@ class Run:
     def run(self) -> None:
         """Run until nothing is left to do."""
         acc, heap, fresh, own, needed, domain = self.acc, self.heap, self.fresh, self.own, self.needed, self.domain
-        simple = not self.capture and self.consumers is None
+        capturing = bool(self.capture)
         raw, keep, pull = domain.raw, self.keep, domain.pull
         following: Node | None = None
         while True:
@@ -189,26 +191,18 @@ class Run:
             g = acc.pop(node)
             if node.hooks is not None:
                 g = self.before(node, g)
-            if not simple and node in self.capture:
-                self.captured[node] = g
-                if needed is not None and not any(e is not None and e in needed for e in node.edges):
-                    continue
-            if node.is_accumulate:
-                if self.accumulate and (needed is None or node in needed):
-                    self.leaf(node, g)
+            if capturing and self.ends_here(node, g):
                 continue
-            if node.is_out:
-                self.collect(node, g)
+            if node.is_accumulate or node.is_out:
+                self.arrive(node, g)
                 continue
             edges = node.edges
             if type(g) is list and node.materialize:
                 g = self.fill(node, g)
-            ours = raw and not node.is_custom  # arrays of users' functions and hooks may be kept by them
             if node.hooks is None:
-                grads = pull(node, g)
-            else:
-                grads = self.hooked(node, g)
-                ours = ours and not node.hooks.post
+                grads, ours = pull(node, g), raw and not node.is_custom
+            else:  # what hooks and users' functions return may be kept by them
+                grads, ours = self.hooked(node, g), False
             if not keep:
                 node.free()
             for e, r in zip(edges, grads, strict=True):
@@ -237,8 +231,20 @@ class Run:
                 if self.consumers is not None:
                     self.deliver(e)
 
-    def collect(self, node: Node, g: Any) -> None:
-        """The gradient of one output of a node with several: wait for the others with the owner."""
+    def ends_here(self, node: Node, g: Any) -> bool:
+        """Capture the gradient if it is wanted; True if nothing below the node is."""
+        if node not in self.capture:
+            return False
+        self.captured[node] = g
+        needed = self.needed
+        return needed is not None and not any(e is not None and e in needed for e in node.edges)
+
+    def arrive(self, node: Node, g: Any) -> None:
+        """At a leaf: accumulate. At one output of a node with several: wait for the others with the owner."""
+        if node.is_accumulate:
+            if self.accumulate and (self.needed is None or node in self.needed):
+                self.leaf(node, g)
+            return
         assert isinstance(node, Out)
         owner = node.owner
         if self.needed is not None and owner not in self.needed:

@@ -53,9 +53,15 @@ def chain_of(t: Tensor) -> tuple[Step, ...]:
     return () if alias is None else alias.chain
 
 
+def keep_layout(t: Tensor) -> None:
+    """Others share the tensor's memory: it must not be put into another order behind their back (see `dispatch.logical_order`)."""
+    if alias_of(t) is None:
+        t._alias = Alias()
+
+
 def make_step(name: str, attributes: dict[str, Any], index: int | None = None) -> Step:
-    """A hashable description of one view operation."""
-    pairs = tuple(sorted(attributes.items(), key=lambda p: p[0]))
+    """A hashable description of one view operation. `attributes` are canonical: in the signature's order, by which plans are looked up too."""
+    pairs = tuple(attributes.items())
     return name, (pairs if index is None else (("", index), *pairs))
 
 

@@ -31,7 +31,7 @@ class RawDomain:
         anomaly = ANOMALY.get()
         self.check_nan = anomaly is not None and anomaly.check_nan
         if anomaly is None:
-            self.pull = raw_pull_any
+            self.pull = raw_pull_any  # type: ignore[method-assign]
 
     def pull(self, node: Node, g: Any) -> tuple[Any, ...]:
         grads = raw_pull_any(node, g)
@@ -83,7 +83,7 @@ class RawDomain:
 def raw_pull_any(node: Node, g: Any) -> tuple[Any, ...]:
     """`raw_pull`, or a custom node's own way."""
     if node.is_custom:
-        return node.run(RAW_DOMAIN, g)  # type: ignore[attr-defined, no-any-return]
+        return node.run(RAW_DOMAIN, g)  # type: ignore[attr-defined]
     return raw_pull(node, g)
 
 
@@ -123,10 +123,10 @@ class TensorDomain:
         return a + b
 
     def zeros(self, type: TensorType) -> Tensor:
-        return TENSOR["zeros"](type.shape, dtype=type.dtype)  # type: ignore[no-any-return]
+        return TENSOR["zeros"](type.shape, dtype=type.dtype)
 
     def box(self, g: Any) -> Tensor:
-        return g  # type: ignore[no-any-return]
+        return g
 
     def unbox(self, t: Any) -> Any:
         return t
@@ -148,7 +148,9 @@ def replaced(given: Tensor, returned: Any, what: str) -> Tensor:
     if not isinstance(returned, Tensor):
         raise ArgumentError(f"{what} must return a tensor or None, not {type(returned).__name__}")
     if returned._type.shape != given._type.shape:
-        raise ShapeError(f"{what} returned a gradient of shape {tuple(returned._type.shape)} in place of one of shape {tuple(given._type.shape)}")
+        raise ShapeError(
+            f"{what} returned a gradient of shape {tuple(returned._type.shape)} in place of one of shape {tuple(given._type.shape)}"
+        )
     if returned._type.dtype is not given._type.dtype:
         raise DTypeError(f"{what} returned a gradient of {returned._type.dtype.name} in place of one of {given._type.dtype.name}")
     return returned
@@ -171,7 +173,7 @@ class Boxed:
 
 
 def _cast(r: Tensor, dtype: Any) -> Tensor:
-    return r if r._type.dtype is dtype else TENSOR["to"](r, dtype)  # type: ignore[no-any-return]
+    return r if r._type.dtype is dtype else TENSOR["to"](r, dtype)
 
 
 def check_nan(node: Node, grads: tuple[Any, ...]) -> None:
@@ -193,7 +195,8 @@ def root_gradient(kind: TensorType, g: Any, create_graph: bool) -> Any:
     if g is None:
         if kind.numel != 1:
             raise AutogradError(
-                f"the gradient of a tensor of shape {tuple(kind.shape)} cannot be implied: backward() needs a scalar, or a gradient argument of that shape"
+                f"the gradient of a tensor of shape {tuple(kind.shape)} cannot be implied: "
+                "backward() needs a scalar, or a gradient argument of that shape"
             )
         ones = np.ones(kind.shape, kind.dtype.numpy)
         return wrap_typed(ones, kind) if create_graph else ones
@@ -210,7 +213,7 @@ def root_gradient(kind: TensorType, g: Any, create_graph: bool) -> Any:
 
 def edge_of(t: Any) -> Node | None:
     """The node a tensor's gradient (or that of an `autograd.graph.GradientEdge`) arrives at."""
-    return t._node if isinstance(t, Tensor) else t.ownership_token  # type: ignore[no-any-return]
+    return t._node if isinstance(t, Tensor) else t.ownership_token
 
 
 def is_root(t: Any) -> bool:
@@ -219,7 +222,13 @@ def is_root(t: Any) -> bool:
 
 
 def start(
-    tensors: Any, gradients: Any, keep: bool, create_graph: bool, targets: set[Node] | None, capture: set[Node] | None, accumulate: bool = True
+    tensors: Any,
+    gradients: Any,
+    keep: bool,
+    create_graph: bool,
+    targets: set[Node] | None,
+    capture: set[Node] | None,
+    accumulate: bool = True,
 ) -> Run:
     """Run backward from `tensors`; `targets` restricts it to the paths that lead there, the gradients of `capture` are kept in the run."""
     tensors = _as_list(tensors)
@@ -256,7 +265,9 @@ def start(
     return run
 
 
-def backward(tensors: Any, grad_tensors: Any = None, retain_graph: bool | None = None, create_graph: bool = False, inputs: Any = None) -> None:
+def backward(
+    tensors: Any, grad_tensors: Any = None, retain_graph: bool | None = None, create_graph: bool = False, inputs: Any = None
+) -> None:
     """Add the gradients of `tensors` to the `.grad` of the leaves (or of `inputs` only).
 
     grad_tensors: gradient of each tensor (None: 1 for a one-element tensor). retain_graph: keep saved values for another pass
@@ -264,7 +275,7 @@ def backward(tensors: Any, grad_tensors: Any = None, retain_graph: bool | None =
     """
     keep = create_graph if retain_graph is None else retain_graph
     if inputs is None:
-        start(tensors, grad_tensors, keep, create_graph, None, False)
+        start(tensors, grad_tensors, keep, create_graph, None, None)
         return
     wanted = _as_list(inputs)
     if not wanted:

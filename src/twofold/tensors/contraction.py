@@ -15,9 +15,9 @@ from twofold.tensors.shapes import reshape
 Labels = tuple[int, ...]
 
 
-def call(name: str, *operands: Any, **attributes: Any) -> Tensor:
+def call(name: str, *operands: Any, **attributes: Any) -> Any:
     """Run or record a record by name."""
-    return dispatch(get_op(name), operands, attributes)  # type: ignore[no-any-return]
+    return dispatch(get_op(name), operands, attributes)
 
 
 class Term(NamedTuple):
@@ -38,7 +38,9 @@ class Term(NamedTuple):
                 j = labels.index(x, i + 1)
                 n, m = t._type.shape[i], t._type.shape[j]
                 if n != m:
-                    raise ShapeError(f"einsum: a repeated label needs dimensions of one size, not {n} and {m} (shape {tuple(t._type.shape)})")
+                    raise ShapeError(
+                        f"einsum: a repeated label needs dimensions of one size, not {n} and {m} (shape {tuple(t._type.shape)})"
+                    )
                 t = call("diagonal", t, offset=0, dim1=i, dim2=j)
                 labels = [y for k, y in enumerate(labels) if k not in (i, j)] + [x]
         return Term(t, tuple(labels))
@@ -84,7 +86,11 @@ def contract_pair(a: Term, b: Term, keep: frozenset[int]) -> Term:
     labels = (*batch, *free_a, *free_b)
     sizes = {x: a.size(x) for x in a.labels} | {x: b.size(x) for x in b.labels}
     if not inner:
-        left = reshape(a.ordered(batch + free_a), tuple(sizes[x] for x in batch + free_a) + (1,) * len(free_b)) if free_b else a.ordered(batch + free_a)
+        left = (
+            reshape(a.ordered(batch + free_a), tuple(sizes[x] for x in batch + free_a) + (1,) * len(free_b))
+            if free_b
+            else a.ordered(batch + free_a)
+        )
         right = b.ordered(batch + free_b)
         if free_a:
             right = reshape(right, tuple(sizes[x] for x in batch) + (1,) * len(free_a) + tuple(sizes[x] for x in free_b))
@@ -114,9 +120,8 @@ def _broadcast(a: Term, b: Term) -> tuple[Term, Term]:
             elif m == 1:
                 gone_b.append(x)
             else:
-                raise ShapeError(
-                    f"einsum: one label has the sizes {n} and {m} in operands of shapes {tuple(a.tensor._type.shape)} and {tuple(b.tensor._type.shape)}"
-                )
+                shapes = f"{tuple(a.tensor._type.shape)} and {tuple(b.tensor._type.shape)}"
+                raise ShapeError(f"einsum: one label has the sizes {n} and {m} in operands of shapes {shapes}")
     return a.squeezed(gone_a), b.squeezed(gone_b)
 
 

@@ -27,7 +27,9 @@ def numbers(name: str, what: str, value: Any, n: int) -> tuple[Any, ...]:
     return (value,) * n
 
 
-def _paddings(name: str, padding: Any, n: int, stride: tuple[int, ...], dilation: tuple[int, ...], kernel: tuple[Any, ...]) -> tuple[Any, ...]:
+def _paddings(
+    name: str, padding: Any, n: int, stride: tuple[int, ...], dilation: tuple[int, ...], kernel: tuple[Any, ...]
+) -> tuple[Any, ...]:
     """Padding as the record takes it; "same" keeps the size, with the odd element of an even kernel's padding at the end."""
     if not isinstance(padding, str):
         return numbers(name, "padding", padding, n)
@@ -76,9 +78,17 @@ def _conv(
 
 
 def _conv_transpose(
-    name: str, n: int, input: Tensor, weight: Tensor, bias: Tensor | None, stride: Size, padding: Size, output_padding: Size, groups: int,
+    name: str,
+    n: int,
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    stride: Size,
+    padding: Size,
+    output_padding: Size,
+    groups: int,
     dilation: Size,
-) -> Tensor:  # fmt: skip
+) -> Tensor:
     single = _check_operands(name, n, input, weight)
     steps, holes = numbers(name, "stride", stride, n), numbers(name, "dilation", dilation, n)
     extra = numbers(name, "output_padding", output_padding, n)
@@ -86,7 +96,9 @@ def _conv_transpose(
         if e >= max(s, d):
             raise ValueRangeError(f"{name}: output_padding {extra} must be smaller than stride {steps} or dilation {holes}")
         if e >= s:
-            raise UnsupportedError(f"{name}: output_padding {extra} of at least the stride {steps} is not supported; pad the output instead")
+            raise UnsupportedError(
+                f"{name}: output_padding {extra} of at least the stride {steps} is not supported; pad the output instead"
+            )
     attributes = {
         "stride": steps, "padding": numbers(name, "padding", padding, n), "dilation": holes, "transposed": True, "output_padding": extra,
         "groups": groups,
@@ -95,7 +107,13 @@ def _conv_transpose(
 
 
 def conv1d(
-    input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Size = 1, padding: Size | str = 0, dilation: Size = 1, groups: int = 1
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Size = 1,
+    padding: Size | str = 0,
+    dilation: Size = 1,
+    groups: int = 1,
 ) -> Tensor:
     """Convolution over one dimension: input (N, C, L) or (C, L), weight (O, C / groups, K), bias (O,); the result is (N, O, L_out).
 
@@ -105,23 +123,41 @@ def conv1d(
 
 
 def conv2d(
-    input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Size = 1, padding: Size | str = 0, dilation: Size = 1, groups: int = 1
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Size = 1,
+    padding: Size | str = 0,
+    dilation: Size = 1,
+    groups: int = 1,
 ) -> Tensor:
     """Convolution over two dimensions: input (N, C, H, W) or (C, H, W), weight (O, C / groups, KH, KW), bias (O,); see `conv1d`."""
     return _conv("conv2d", 2, input, weight, bias, stride, padding, dilation, groups)
 
 
 def conv3d(
-    input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Size = 1, padding: Size | str = 0, dilation: Size = 1, groups: int = 1
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Size = 1,
+    padding: Size | str = 0,
+    dilation: Size = 1,
+    groups: int = 1,
 ) -> Tensor:
     """Convolution over three dimensions: input (N, C, D, H, W) or (C, D, H, W), weight (O, C / groups, KD, KH, KW); see `conv1d`."""
     return _conv("conv3d", 3, input, weight, bias, stride, padding, dilation, groups)
 
 
 def conv_transpose1d(
-    input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Size = 1, padding: Size = 0, output_padding: Size = 0, groups: int = 1,
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Size = 1,
+    padding: Size = 0,
+    output_padding: Size = 0,
+    groups: int = 1,
     dilation: Size = 1,
-) -> Tensor:  # fmt: skip
+) -> Tensor:
     """The transposed convolution (the gradient of `conv1d` with respect to its input): input (N, C, L), weight (C, O / groups, K).
 
     The output's size is (L - 1) * stride - 2 * padding + dilation * (K - 1) + output_padding + 1.
@@ -130,18 +166,31 @@ def conv_transpose1d(
 
 
 def conv_transpose2d(
-    input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Size = 1, padding: Size = 0, output_padding: Size = 0, groups: int = 1,
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Size = 1,
+    padding: Size = 0,
+    output_padding: Size = 0,
+    groups: int = 1,
     dilation: Size = 1,
-) -> Tensor:  # fmt: skip
+) -> Tensor:
     """The transposed convolution over two dimensions: input (N, C, H, W), weight (C, O / groups, KH, KW); see `conv_transpose1d`."""
     return _conv_transpose("conv_transpose2d", 2, input, weight, bias, stride, padding, output_padding, groups, dilation)
 
 
 def conv_transpose3d(
-    input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Size = 1, padding: Size = 0, output_padding: Size = 0, groups: int = 1,
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Size = 1,
+    padding: Size = 0,
+    output_padding: Size = 0,
+    groups: int = 1,
     dilation: Size = 1,
-) -> Tensor:  # fmt: skip
-    """The transposed convolution over three dimensions: input (N, C, D, H, W), weight (C, O / groups, KD, KH, KW); see `conv_transpose1d`."""
+) -> Tensor:
+    """The transposed convolution over three dimensions: input (N, C, D, H, W), weight (C, O / groups, KD, KH, KW); see
+    `conv_transpose1d`."""
     return _conv_transpose("conv_transpose3d", 3, input, weight, bias, stride, padding, output_padding, groups, dilation)
 
 

@@ -78,7 +78,7 @@ def explain_ragged(data: Any, what: str) -> None:
     level, path = list(data), "data"
     depth = 0
     while level:
-        nested = [isinstance(v, (list, tuple, range, np.ndarray)) for v in level]
+        nested = [isinstance(v, (list, tuple, range)) or (isinstance(v, np.ndarray) and v.ndim > 0) for v in level]
         if any(nested) and not all(nested):
             raise ShapeError(f"{what}: at depth {depth + 1} some elements are sequences and some are numbers")
         if not any(nested):
@@ -209,7 +209,7 @@ def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
     `tensor`."""
     kind, where = None if dtype is None else as_dtype(dtype), placed(device)
     if isinstance(data, Tensor):
-        result = data if kind is None or kind is data._type.dtype else dispatch(get_op("to"), (data,), {"dtype": kind})
+        result: Any = data if kind is None or kind is data._type.dtype else dispatch(get_op("to"), (data,), {"dtype": kind})
         if where != result._type.device and device is not None:
             return result.to(where)
         return result
@@ -266,9 +266,16 @@ ones = _of_size("ones", "A tensor of ones: `ones(2, 3)` or `ones((2, 3))`; dtype
 empty = _of_size("empty", "A tensor to be written before it is read; its elements are zeros, so that programs which forget repeat.")
 
 
+def plain_number(value: Any) -> Any:
+    """The Python number of a NumPy scalar or of a tensor with one element (a symbol has none and raises)."""
+    return value.item()
+
+
 def full(size: Any, fill_value: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
     """A tensor in which every element is `fill_value`; dtype: by default the value's (bool, int64, or the default floating-point one)."""
-    value = fill_value.item() if isinstance(fill_value, (Tensor, np.generic)) and not isinstance(fill_value, Symbol) else fill_value
+    value: Any = (
+        plain_number(fill_value) if isinstance(fill_value, (Tensor, np.generic)) and not isinstance(fill_value, Symbol) else fill_value
+    )
     shape = sizes("full", (size,))
     if isinstance(value, Symbol):
         kind = value._type.dtype if dtype is None else as_dtype(dtype)
@@ -318,7 +325,7 @@ def full_like(input: Tensor, fill_value: Any, *, dtype: Any = None, device: Any 
 def number(value: Any, what: str) -> Any:
     """A Python number (or symbolic dimension) from what stands for one."""
     if isinstance(value, (Tensor, np.generic)):
-        value = value.item()
+        value = plain_number(value)
     if isinstance(value, (bool, int)):
         return int(value)
     if isinstance(value, float) or hasattr(value, "is_symbolic_dim"):

@@ -1,6 +1,7 @@
 """DLPack, both ways without copying: `from_dlpack`, `to_dlpack` and the protocol's two methods.
 
-NumPy makes and reads the capsules, so lifetimes are in its hands. What it has no DLPack form for is bfloat16: those arrays travel as 16-bit unsigned
+NumPy makes and reads the capsules, so lifetimes are in its hands. What it has no DLPack form for is bfloat16: those arrays travel as
+16-bit unsigned
 integers, and the dtype field of the capsule is rewritten (exports) or read and rewritten (imports).
 """
 
@@ -29,7 +30,8 @@ class _DLDataType(ctypes.Structure):
 
 class _DLTensor(ctypes.Structure):
     _fields_ = (
-        ("data", ctypes.c_void_p), ("device_type", ctypes.c_int32), ("device_id", ctypes.c_int32), ("ndim", ctypes.c_int32), ("dtype", _DLDataType),
+        ("data", ctypes.c_void_p), ("device_type", ctypes.c_int32), ("device_id", ctypes.c_int32), ("ndim", ctypes.c_int32), ("dtype",
+        _DLDataType),
         ("shape", ctypes.c_void_p), ("strides", ctypes.c_void_p), ("byte_offset", ctypes.c_uint64),
     )  # fmt: skip
 
@@ -38,7 +40,8 @@ class _Versioned(ctypes.Structure):
     """DLManagedTensorVersioned; in the older DLManagedTensor the DLTensor comes first."""
 
     _fields_ = (
-        ("major", ctypes.c_uint32), ("minor", ctypes.c_uint32), ("manager", ctypes.c_void_p), ("deleter", ctypes.c_void_p), ("flags", ctypes.c_uint64),
+        ("major", ctypes.c_uint32), ("minor", ctypes.c_uint32), ("manager", ctypes.c_void_p), ("deleter", ctypes.c_void_p), ("flags",
+        ctypes.c_uint64),
         ("tensor", _DLTensor),
     )  # fmt: skip
 
@@ -52,18 +55,24 @@ _pointer.restype, _pointer.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes
 def _tensor_in(capsule: Any) -> tuple[_DLTensor, bool]:
     """The DLTensor a fresh capsule describes, and whether the capsule is of the older kind; valid while the capsule is not consumed."""
     if _is_valid(capsule, b"dltensor_versioned"):
-        return _Versioned.from_address(_pointer(capsule, b"dltensor_versioned")).tensor, False  # type: ignore[no-any-return]
+        return _Versioned.from_address(_pointer(capsule, b"dltensor_versioned")).tensor, False
     if _is_valid(capsule, b"dltensor"):
         return _DLTensor.from_address(_pointer(capsule, b"dltensor")), True
     raise ArgumentError("from_dlpack() got something that is no fresh DLPack capsule: each capsule can be used once")
 
 
 def __dlpack__(  # noqa: N807
-    self: Tensor, *, stream: Any = None, max_version: tuple[int, int] | None = None, dl_device: tuple[int, int] | None = None, copy: bool | None = None
+    self: Tensor,
+    *,
+    stream: Any = None,
+    max_version: tuple[int, int] | None = None,
+    dl_device: tuple[int, int] | None = None,
+    copy: bool | None = None,
 ) -> Any:
     """The tensor's memory as a DLPack capsule (of the newer, versioned kind if `max_version` is (1, 0) or later).
 
-    Raises ExportError (a BufferError) for a tensor that requires grad, a symbol, the meta device, another `dl_device`, or read-only memory that
+    Raises ExportError (a BufferError) for a tensor that requires grad, a symbol, the meta device, another `dl_device`, or read-only
+    memory that
     the older kind of capsule cannot mark as such.
     """
     if isinstance(self, Symbol):
@@ -128,7 +137,9 @@ def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None
     if type(ext_tensor).__name__ == "PyCapsule":
         capsule = ext_tensor
     elif not hasattr(ext_tensor, "__dlpack__") or not hasattr(ext_tensor, "__dlpack_device__"):
-        raise ArgumentError(f"from_dlpack() takes an object with __dlpack__ and __dlpack_device__, or a capsule, not {type(ext_tensor).__name__}")
+        raise ArgumentError(
+            f"from_dlpack() takes an object with __dlpack__ and __dlpack_device__, or a capsule, not {type(ext_tensor).__name__}"
+        )
     else:
         place = tuple(ext_tensor.__dlpack_device__())
         if int(place[0]) != CPU[0]:
@@ -149,7 +160,9 @@ def _array_of(capsule: Any) -> np.ndarray:
     """NumPy's view of a capsule's memory; consumes the capsule."""
     described, older = _tensor_in(capsule)
     if described.device_type != CPU[0]:
-        raise DeviceError(f"from_dlpack: the memory is on device ({described.device_type}, {described.device_id}); only CPU memory {CPU} can be shared")
+        raise DeviceError(
+            f"from_dlpack: the memory is on device ({described.device_type}, {described.device_id}); only CPU memory {CPU} can be shared"
+        )
     kind = described.dtype
     if kind.lanes != 1 or (kind.code == BFLOAT and kind.bits != 16):
         raise DTypeError(f"from_dlpack: elements of code {kind.code}, {kind.bits} bits and {kind.lanes} lanes have no dtype here")
@@ -171,8 +184,8 @@ def _writable(array: np.ndarray) -> np.ndarray:
         return np.empty(array.shape, array.dtype)
     first, after = np.lib.array_utils.byte_bounds(array)
     address = array.ctypes.data
-    buffer = (ctypes.c_char * (after - first)).from_address(first)
-    buffer._exporter = array  # type: ignore[attr-defined]  # keeps the exporter's memory alive
+    buffer: Any = (ctypes.c_char * (after - first)).from_address(first)
+    buffer._exporter = array  # keeps the exporter's memory alive
     flat = np.frombuffer(buffer, np.uint8)
     return np.ndarray(array.shape, array.dtype, flat, address - first, array.strides)
 

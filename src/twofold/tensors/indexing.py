@@ -319,7 +319,10 @@ def write_masked(view: Tensor, dim: int, mask: Tensor, value: Any) -> None:
     wide = reshape(mask, (*mask._type.shape, *(1,) * trailing)) if trailing else mask
     if isinstance(value, Tensor) and value._type.dtype is not view._type.dtype:
         value = dispatch(_to, (value,), {"dtype": view._type.dtype})
-    inplace("masked_fill", view, wide, value)
+    if isinstance(value, Tensor):
+        inplace("masked_fill_tensor", view, wide, value)
+    else:
+        inplace("masked_fill", view, wide, value=value)
 
 
 # ---- results whose size depends on values ----------------------------------------------------------------------------------------

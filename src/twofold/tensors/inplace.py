@@ -13,6 +13,7 @@ from twofold.ir.mode import ANOMALY, MODE, SAVED_HOOKS, grad_enabled
 from twofold.ir.op import get_op
 from twofold.ir.types import TensorType
 from twofold.support.errors import DTypeError, InplaceError, ShapeError
+from twofold.tape.engine import check_versions
 from twofold.tape.node import Node, tick
 from twofold.tape.plan import TABLES, Plan
 from twofold.tape.versions import stamp
@@ -39,7 +40,11 @@ class CopySlices(OpNode):
     def run(self, domain: Any, g: Any) -> tuple[Any, ...]:
         """The gradients of (base, other operands) for the base's gradient `g`."""
         shown = domain.function("view_chain")(g, self.chain)
-        grads = list(domain.pull(self.inner, shown))
+        inner = self.inner
+        if not domain.raw and "result" in inner.saved:
+            check_versions(inner)
+            inner = twin_of(inner)
+        grads = list(domain.pull(inner, shown))
         if self.edges[0] is not None:
             first = grads[0]
             if first is None:
@@ -49,6 +54,16 @@ class CopySlices(OpNode):
 
     def free(self) -> None:
         self.inner.free()
+
+
+def twin_of(inner: Node) -> Node:
+    """A copy of a write's inner node for a backward that is recorded: gradients of the saved result go to it, as a node of its own that nobody frees."""
+    twin: Node = type(inner)()
+    for name in ("plan", "type", "hooks", "code", "lasti", "edges", *("s_" + n for n in inner.saved)):
+        if hasattr(inner, name):
+            setattr(twin, name, getattr(inner, name))
+    twin.seq = tick()
+    return twin
 
 
 def check_write(name: str, overlap: bool, tracked: bool, nograd: bool, leaf: bool, base_overlap: bool) -> None:
@@ -207,9 +222,7 @@ def build_node(plan: Plan, edges: tuple[Any, ...], self: Tensor, base: Tensor, a
 def settle(node: Node, base: Tensor) -> None:
     """After the write and its stamp: number the node (it may save its own result), hang base and views on it."""
     own = node.inner if type(node) is CopySlices else node
-    own.seq = tick()
-    if own is not node:
-        node.seq = tick()  # a number of its own: higher derivatives reach the inner node through its saved result
+    own.seq = node.seq = tick()
     if MODE.special and (hooks := SAVED_HOOKS.get()) is not None:
         pack_saved(own, hooks)
     move_retain(base._node, node)

@@ -38,7 +38,8 @@ preserve_format = memory_format("preserve_format")
 
 
 class finfo:  # noqa: N801  (PyTorch's name)
-    """Limits of a floating-point dtype (default: the default dtype): bits, eps, max, min, tiny, smallest_normal, resolution, dtype (its name)."""
+    """Limits of a floating-point dtype (default: the default dtype): bits, eps, max, min, tiny, smallest_normal, resolution, dtype (its
+    name)."""
 
     __slots__ = ("bits", "dtype", "eps", "max", "min", "resolution", "smallest_normal", "tiny")
 
@@ -112,9 +113,8 @@ def is_nonzero(input: Tensor) -> bool:
     return bool(input)
 
 
-
-
 __all__ = [
-    "can_cast", "channels_last", "contiguous_format", "e", "finfo", "iinfo", "inf", "is_nonzero", "is_tensor", "memory_format", "nan", "newaxis", "pi",
+    "can_cast", "channels_last", "contiguous_format", "e", "finfo", "iinfo", "inf", "is_nonzero", "is_tensor",
+    "memory_format", "nan", "newaxis", "pi",
     "preserve_format", "result_type",
 ]  # fmt: skip

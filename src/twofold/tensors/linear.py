@@ -27,8 +27,8 @@ _bmm = get_op("bmm")
 
 
 def matmul(input: Tensor, other: Tensor) -> Tensor:
-    """The matrix product, with NumPy's and PyTorch's rules: two vectors give their dot product, a vector is a row on the left and a column on
-    the right, and of operands with more than two dimensions the last two are matrices and the others a batch, which is broadcast.
+    """The matrix product, with NumPy's and PyTorch's rules: two vectors give their dot product, a vector is a row on the left and a column
+    on the right, and of operands with more than two dimensions the last two are matrices and the others a batch, which is broadcast.
 
     Both operands have one dtype (not bool), else DTypeError; ShapeError names both shapes where they do not fit.
     """
@@ -50,9 +50,10 @@ def matmul(input: Tensor, other: Tensor) -> Tensor:
         p = _mm_plans.make(k, k, {})
     o = Tensor()
     o._type = t = p.out
-    o._array = y = a0.dot(a1) if t0.fast else p.kernel(a0, a1)
+    o._array = a0.dot(a1) if t0.fast else p.kernel(a0, a1)
     if (e0 is not None or e1 is not None) and p.tracks and grad_enabled():
-        o._node = n = MmBackward0()
+        n: Any = MmBackward0()
+        o._node = n
         n.seq = tick()
         n.edges = (e0, e1)
         n.plan = p
@@ -73,17 +74,17 @@ def _product(input: Any, other: Any) -> Tensor:
     if isinstance(input, Tensor) and isinstance(other, Tensor):
         s, t = input._type.shape, other._type.shape
         op = _bmm if len(s) == len(t) == 3 and s[0] == t[0] else _BY_RANK.get((len(s), len(t)), _matmul)
-        return dispatch(op, (input, other), {})  # type: ignore[no-any-return]
-    return dispatch(_matmul, (input, other), {})  # type: ignore[no-any-return]
+        return dispatch(op, (input, other), {})
+    return dispatch(_matmul, (input, other), {})
 
 
 def einsum(*args: Any) -> Tensor:
     """A sum of products by an equation of index letters: `einsum("bij,bjk->bik", a, b)`, with `...` for leading dimensions that broadcast.
 
     A letter twice in one operand takes the diagonal; without `->` the letters that appear once, sorted, are the output's. The other form is
-    `einsum(a, [0, 1], b, [1, 2], [0, 2])` with `Ellipsis` in the lists. Sizes of 1 broadcast. The equation is written out into permute, reshape,
-    bmm, mul and sum: those are the nodes of the graph. Of more than two operands the pair with the smallest result is contracted first.
-    Raises ArgumentError for a malformed equation and ShapeError for sizes that disagree.
+    `einsum(a, [0, 1], b, [1, 2], [0, 2])` with `Ellipsis` in the lists. Sizes of 1 broadcast. The equation is written out into permute,
+    reshape, bmm, mul and sum: those are the nodes of the graph. Of more than two operands the pair with the smallest result is contracted
+    first. Raises ArgumentError for a malformed equation and ShapeError for sizes that disagree.
     """
     if not args:
         raise ArgumentError("einsum() needs an equation and at least one tensor")
@@ -112,7 +113,8 @@ def _ranks(operands: Sequence[Any]) -> tuple[int, ...]:
 def tensordot(a: Tensor, b: Tensor, dims: int | Sequence[Any] = 2) -> Tensor:
     """The product of two tensors, summed over pairs of dimensions.
 
-    dims: a number n (the last n of `a` with the first n of `b`) or two lists of dimensions. The result has the other dimensions of `a`, then of `b`.
+    dims: a number n (the last n of `a` with the first n of `b`) or two lists of dimensions. The result has the other dimensions of `a`,
+    then of `b`.
     """
     n, m = a._type.ndim, b._type.ndim
     if isinstance(dims, int):
@@ -126,7 +128,9 @@ def tensordot(a: Tensor, b: Tensor, dims: int | Sequence[Any] = 2) -> Tensor:
     for i, j in zip(left, right, strict=True):
         x, y = a._type.shape[i], b._type.shape[j]
         if x != y and x != 1 and y != 1:
-            raise ShapeError(f"tensordot: dimension {i} of shape {tuple(a._type.shape)} is {x}, dimension {j} of shape {tuple(b._type.shape)} is {y}")
+            raise ShapeError(
+                f"tensordot: dimension {i} of shape {tuple(a._type.shape)} is {x}, dimension {j} of shape {tuple(b._type.shape)} is {y}"
+            )
     labels_a = list(range(n))
     labels_b = [left[right.index(j)] if j in right else n + j for j in range(m)]
     output = tuple(i for i in labels_a if i not in left) + tuple(k for k in labels_b if k >= n)
@@ -197,7 +201,9 @@ def multi_dot(tensors: Sequence[Tensor]) -> Tensor:
         matrices[-1] = call("unsqueeze", matrices[-1], dim=1)
     for i, t in enumerate(matrices):
         if t._type.ndim != 2:
-            raise ShapeError(f"multi_dot: tensor {i} has {t._type.ndim} dimensions; all must be matrices (the first and last may be vectors)")
+            raise ShapeError(
+                f"multi_dot: tensor {i} has {t._type.ndim} dimensions; all must be matrices (the first and last may be vectors)"
+            )
     result = _chain(matrices, cheapest_order([t._type.shape for t in matrices]), 0, len(matrices) - 1)
     if row:
         result = call("squeeze", result, dim=(0,))

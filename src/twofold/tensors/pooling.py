@@ -30,7 +30,15 @@ def _lifted(name: str, input: Tensor, n: int) -> Tensor:
 
 
 def _max_pool(
-    name: str, n: int, input: Tensor, kernel_size: Size, stride: Size | None, padding: Size, dilation: Size, ceil_mode: bool, return_indices: bool
+    name: str,
+    n: int,
+    input: Tensor,
+    kernel_size: Size,
+    stride: Size | None,
+    padding: Size,
+    dilation: Size,
+    ceil_mode: bool,
+    return_indices: bool,
 ) -> Any:
     kernel = numbers(name, "kernel_size", kernel_size, n)
     steps, edges, holes = _steps(name, stride, kernel, n), numbers(name, "padding", padding, n), numbers(name, "dilation", dilation, n)
@@ -42,10 +50,16 @@ def _max_pool(
 
 
 def max_pool1d(
-    input: Tensor, kernel_size: Size, stride: Size | None = None, padding: Size = 0, dilation: Size = 1, ceil_mode: bool = False,
+    input: Tensor,
+    kernel_size: Size,
+    stride: Size | None = None,
+    padding: Size = 0,
+    dilation: Size = 1,
+    ceil_mode: bool = False,
     return_indices: bool = False,
-) -> Any:  # fmt: skip
-    """The maximum of each window over the last dimension of (N, C, L) or (C, L); with `return_indices` also its position. See `max_pool2d`."""
+) -> Any:
+    """The maximum of each window over the last dimension of (N, C, L) or (C, L); with `return_indices` also its position. See
+    `max_pool2d`."""
     kernel = numbers("max_pool1d", "kernel_size", kernel_size, 1)
     steps, edges = _steps("max_pool1d", stride, kernel, 1), numbers("max_pool1d", "padding", padding, 1)
     holes = numbers("max_pool1d", "dilation", dilation, 1)
@@ -57,9 +71,14 @@ def max_pool1d(
 
 
 def max_pool2d(
-    input: Tensor, kernel_size: Size, stride: Size | None = None, padding: Size = 0, dilation: Size = 1, ceil_mode: bool = False,
+    input: Tensor,
+    kernel_size: Size,
+    stride: Size | None = None,
+    padding: Size = 0,
+    dilation: Size = 1,
+    ceil_mode: bool = False,
     return_indices: bool = False,
-) -> Any:  # fmt: skip
+) -> Any:
     """The maximum of each window over the last two dimensions of (N, C, H, W) or (C, H, W).
 
     stride: by default the kernel's size. padding: at most half the kernel; padded places never win. ceil_mode: sizes are rounded up.
@@ -69,22 +88,40 @@ def max_pool2d(
 
 
 def max_pool3d(
-    input: Tensor, kernel_size: Size, stride: Size | None = None, padding: Size = 0, dilation: Size = 1, ceil_mode: bool = False,
+    input: Tensor,
+    kernel_size: Size,
+    stride: Size | None = None,
+    padding: Size = 0,
+    dilation: Size = 1,
+    ceil_mode: bool = False,
     return_indices: bool = False,
-) -> Any:  # fmt: skip
+) -> Any:
     """The maximum of each window over the last three dimensions of (N, C, D, H, W) or (C, D, H, W). See `max_pool2d`."""
     return _max_pool("max_pool3d", 3, input, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
 
 
 def _avg_pool(
-    name: str, n: int, input: Tensor, kernel_size: Size, stride: Size | None, padding: Size, ceil_mode: bool, count_include_pad: bool,
+    name: str,
+    n: int,
+    input: Tensor,
+    kernel_size: Size,
+    stride: Size | None,
+    padding: Size,
+    ceil_mode: bool,
+    count_include_pad: bool,
     divisor_override: int | None,
-) -> Tensor:  # fmt: skip
+) -> Tensor:
     kernel = numbers(name, "kernel_size", kernel_size, n)
     return call(
-        name, input, kernel_size=kernel, stride=_steps(name, stride, kernel, n), padding=numbers(name, "padding", padding, n), ceil_mode=ceil_mode,
-        count_include_pad=count_include_pad, divisor_override=divisor_override,
-    )  # fmt: skip
+        name,
+        input,
+        kernel_size=kernel,
+        stride=_steps(name, stride, kernel, n),
+        padding=numbers(name, "padding", padding, n),
+        ceil_mode=ceil_mode,
+        count_include_pad=count_include_pad,
+        divisor_override=divisor_override,
+    )
 
 
 def avg_pool1d(
@@ -99,9 +136,14 @@ def avg_pool1d(
 
 
 def avg_pool2d(
-    input: Tensor, kernel_size: Size, stride: Size | None = None, padding: Size = 0, ceil_mode: bool = False, count_include_pad: bool = True,
+    input: Tensor,
+    kernel_size: Size,
+    stride: Size | None = None,
+    padding: Size = 0,
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
     divisor_override: int | None = None,
-) -> Tensor:  # fmt: skip
+) -> Tensor:
     """The mean of each window over the last two dimensions of (N, C, H, W) or (C, H, W).
 
     count_include_pad: padding counts as zeros (default), or does not count. divisor_override: divide by this instead.
@@ -110,9 +152,14 @@ def avg_pool2d(
 
 
 def avg_pool3d(
-    input: Tensor, kernel_size: Size, stride: Size | None = None, padding: Size = 0, ceil_mode: bool = False, count_include_pad: bool = True,
+    input: Tensor,
+    kernel_size: Size,
+    stride: Size | None = None,
+    padding: Size = 0,
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
     divisor_override: int | None = None,
-) -> Tensor:  # fmt: skip
+) -> Tensor:
     """The mean of each window over the last three dimensions of (N, C, D, H, W) or (C, D, H, W). See `avg_pool2d`."""
     return _avg_pool("avg_pool3d", 3, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
 

@@ -1,6 +1,7 @@
 """How tensors print: numbers, shapes and suffixes as PyTorch's users know them. Printing runs no operation and never raises.
 
-Floating-point numbers take one of three forms, chosen for the whole tensor from its finite values that are not zero: whole numbers (`6.`), a fixed number
+Floating-point numbers take one of three forms, chosen for the whole tensor from its finite values that are not zero: whole numbers
+(`6.`), a fixed number
 of decimals, or scientific, where max/min > 1000, max > 1e8 or min < 1e-4.
 """
 
@@ -24,7 +25,8 @@ from twofold.tensors.core import Symbol, Tensor, wrap
 
 @dataclass(frozen=True, slots=True)
 class PrintOptions:
-    """precision: decimals;  threshold: elements above which only edges are shown;  edgeitems: how many at each edge;  linewidth: characters a line;
+    """precision: decimals;  threshold: elements above which only edges are shown;  edgeitems: how many at each edge;  linewidth:
+    characters a line;
     sci_mode: scientific form always (True), never (False), or where it helps (None)."""
 
     precision: int = 4
@@ -85,7 +87,9 @@ def reset() -> None:
         _process[0] = PrintOptions()
 
 
-def _changed(old: PrintOptions, precision: Any, threshold: Any, edgeitems: Any, linewidth: Any, profile: Any, sci_mode: Any) -> PrintOptions:
+def _changed(
+    old: PrintOptions, precision: Any, threshold: Any, edgeitems: Any, linewidth: Any, profile: Any, sci_mode: Any
+) -> PrintOptions:
     if profile is not None:
         if profile not in PROFILES:
             raise ValueRangeError(f"there is no print profile {profile!r}; the profiles are {', '.join(PROFILES)}")
@@ -160,7 +164,11 @@ class _Layout:
             return self.row(array, indent)
         count = self.options.edgeitems
         if self.summarize and len(array) > 2 * count:
-            items = [self.part(a, indent + 1) for a in array[:count]] + ["..."] + [self.part(a, indent + 1) for a in array[len(array) - count :]]
+            items = (
+                [self.part(a, indent + 1) for a in array[:count]]
+                + ["..."]
+                + [self.part(a, indent + 1) for a in array[len(array) - count :]]
+            )
         else:
             items = [self.part(a, indent + 1) for a in array]
         return "[" + ("," + "\n" * (array.ndim - 1) + " " * (indent + 1)).join(items) + "]"
@@ -232,7 +240,7 @@ def symbol_text(s: Symbol) -> str:
         if shown is not None:
             return str(shown)
     value = _try(lambda: s._seen[1]) or (_try(lambda: s._family.value) if not _try(lambda: s._chain) else None)
-    name, source = getattr(value, "name", None), _try(lambda: value.node.source)
+    name, source = getattr(value, "name", None), _try(lambda: value.node.source)  # type: ignore[union-attr]
     parts = [str(name)] if name else []
     parts.append(repr(getattr(s, "_type", "of unknown type")))
     place = _try(lambda: source.full_location) or (_try(lambda: str(source)) if source is not None else None)

@@ -1,8 +1,8 @@
 """Generators, and the random functions over them.
 
-A generator's whole state is a tensor of two uint64, (seed, offset). Eager draws read it and move the offset at once, under a lock. While a graph is
-recorded the state is lifted into the graph like any other tensor, read by the draw and written in place with the advanced state: the graph has the
-offset as input and output, and running it draws the bits that the eager function would have drawn.
+A generator's whole state is a tensor of two uint64, (seed, offset). Eager draws read it and move the offset at once, under a lock. While a
+graph is recorded the state is lifted into the graph like any other tensor, read by the draw and written in place with the advanced state:
+the graph has the offset as input and output, and running it draws the bits that the eager function would have drawn.
 """
 
 from __future__ import annotations
@@ -75,7 +75,9 @@ class Generator:
     def set_state(self, new_state: Tensor) -> None:
         """Go on where `get_state` was called; raises DTypeError for a tensor that is no state."""
         if not isinstance(new_state, Tensor) or new_state._type.dtype is not dtypes.uint64 or new_state._type.shape != (2,):
-            raise DTypeError(f"set_state: a generator's state is a tensor of two uint64, not {getattr(new_state, '_type', type(new_state).__name__)}")
+            raise DTypeError(
+                f"set_state: a generator's state is a tensor of two uint64, not {getattr(new_state, '_type', type(new_state).__name__)}"
+            )
         seed, offset = memory(new_state).tolist()
         self._set(seed, offset)
 
@@ -175,7 +177,8 @@ def set_rng_state(new_state: Tensor) -> None:
 
 @contextmanager
 def fork_rng(devices: Any = None, enabled: bool = True) -> Iterator[None]:
-    """Draw inside the block as usual; afterwards the default generator goes on as if nothing had been drawn. `devices` is ignored: there is one."""
+    """Draw inside the block as usual; afterwards the default generator goes on as if nothing had been drawn. `devices` is ignored: there
+    is one."""
     if not enabled:
         yield
         return
@@ -203,8 +206,7 @@ def draw(op: Op, generator: Generator | None, operands: tuple[Any, ...], attribu
             source._give_back(mine, used)  # a refused call changes nothing
             raise
     result = recorder.call(op, (*operands, source._state), attributes)
-    advanced = recorder.call(get_op("random_advance"), (source._state,), {"count": used})
-    recorder.inplace(get_op("copy"), source._state, (advanced,), {})
+    recorder.inplace(get_op("random_advance"), source._state, (), {"count": used})
     return result
 
 
@@ -226,11 +228,18 @@ def _sizes(name: str, size: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def _finish(t: Tensor, requires_grad: bool) -> Tensor:
-    return t.requires_grad_() if requires_grad else t  # type: ignore[attr-defined, no-any-return]
+    return t.requires_grad_() if requires_grad else t  # type: ignore[attr-defined]
 
 
 def _made(
-    name: str, size: tuple[Any, ...], generator: Any, dtype: Any, device: Any, requires_grad: bool, attributes: dict[str, Any], words: int = 0
+    name: str,
+    size: tuple[Any, ...],
+    generator: Any,
+    dtype: Any,
+    device: Any,
+    requires_grad: bool,
+    attributes: dict[str, Any],
+    words: int = 0,
 ) -> Tensor:
     """A new random tensor by a record that takes only the state. `words`: by default what a number of the dtype takes."""
     wanted = dtypes.get_default_dtype() if dtype is None else as_dtype(dtype)
@@ -256,9 +265,15 @@ def randn(*size: Any, generator: Generator | None = None, dtype: Any = None, dev
 
 
 def randint(
-    *arguments: Any, low: int = 0, high: int | None = None, size: Any = None, generator: Generator | None = None, dtype: Any = None, device: Any = None,
+    *arguments: Any,
+    low: int = 0,
+    high: int | None = None,
+    size: Any = None,
+    generator: Generator | None = None,
+    dtype: Any = None,
+    device: Any = None,
     requires_grad: bool = False,
-) -> Tensor:  # fmt: skip
+) -> Tensor:
     """Whole numbers from [low, high): `randint(high, size)` or `randint(low, high, size)`; int64 by default, any number dtype."""
     given = list(arguments)
     if size is None and given and isinstance(given[-1], (tuple, list)):
@@ -284,9 +299,15 @@ def randperm(n: int, *, generator: Generator | None = None, dtype: Any = None, d
 
 
 def normal(
-    mean: Tensor | float = 0.0, std: Tensor | float = 1.0, size: Any = None, *, generator: Generator | None = None, dtype: Any = None,
-    device: Any = None, requires_grad: bool = False,
-) -> Tensor:  # fmt: skip
+    mean: Tensor | float = 0.0,
+    std: Tensor | float = 1.0,
+    size: Any = None,
+    *,
+    generator: Generator | None = None,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:
     """Normal numbers with means and standard deviations given as tensors (which broadcast), or as numbers with a `size`.
 
     The result is standard normal numbers times `std` plus `mean`, so gradients flow to both.
@@ -310,7 +331,7 @@ def bernoulli(input: Tensor, p: float | None = None, *, generator: Generator | N
         return _like("bernoulli_p", input, generator, {"p": float(p)}, 1)
     if not isinstance(input, Tensor):
         raise ArgumentError(f"bernoulli(): input must be a tensor, not {type(input).__name__}")
-    return draw(get_op("bernoulli"), generator, (input,), {}, input._type.numel, 1)  # type: ignore[no-any-return]
+    return draw(get_op("bernoulli"), generator, (input,), {}, input._type.numel, 1)
 
 
 def multinomial(input: Tensor, num_samples: int, replacement: bool = False, *, generator: Generator | None = None) -> Tensor:
@@ -319,10 +340,12 @@ def multinomial(input: Tensor, num_samples: int, replacement: bool = False, *, g
         raise ArgumentError(f"multinomial(): input must be a tensor, not {type(input).__name__}")
     shape = input._type.shape
     count = _count(shape[:-1]) * (num_samples if replacement or not shape else shape[-1])
-    return draw(get_op("multinomial"), generator, (input,), {"num_samples": num_samples, "replacement": replacement}, count, 2)  # type: ignore[no-any-return]
+    return draw(get_op("multinomial"), generator, (input,), {"num_samples": num_samples, "replacement": replacement}, count, 2)
 
 
-def _like(name: str, input: Tensor, generator: Any, attributes: dict[str, Any], words: int = 0, dtype: Any = None, device: Any = None) -> Tensor:
+def _like(
+    name: str, input: Tensor, generator: Any, attributes: dict[str, Any], words: int = 0, dtype: Any = None, device: Any = None
+) -> Tensor:
     """A random tensor of another's size (and dtype and device)."""
     if not isinstance(input, Tensor):
         raise ArgumentError(f"{name}: input must be a tensor, not {type(input).__name__}")
@@ -331,12 +354,16 @@ def _like(name: str, input: Tensor, generator: Any, attributes: dict[str, Any], 
     return _made(name, size, generator, wanted, device or input._type.device, False, {**attributes, "size": size}, words)
 
 
-def rand_like(input: Tensor, *, generator: Generator | None = None, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+def rand_like(
+    input: Tensor, *, generator: Generator | None = None, dtype: Any = None, device: Any = None, requires_grad: bool = False
+) -> Tensor:
     """`rand` of the input's size, dtype and device."""
     return _finish(_like("uniform", input, generator, {"low": 0.0, "high": 1.0}, 0, dtype, device), requires_grad)
 
 
-def randn_like(input: Tensor, *, generator: Generator | None = None, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+def randn_like(
+    input: Tensor, *, generator: Generator | None = None, dtype: Any = None, device: Any = None, requires_grad: bool = False
+) -> Tensor:
     """`randn` of the input's size, dtype and device."""
     return _finish(_like("normal", input, generator, {"mean": 0.0, "std": 1.0}, 0, dtype, device), requires_grad)
 
@@ -387,7 +414,8 @@ def bernoulli_(self: Tensor, p: Tensor | float = 0.5, *, generator: Generator | 
 
 
 def random_(self: Tensor, low: int = 0, high: int | None = None, *, generator: Generator | None = None) -> Tensor:
-    """Fill with whole numbers: `random_()` over the dtype's range from 0 (floats: all that are exact), `random_(high)`, `random_(low, high)`."""
+    """Fill with whole numbers: `random_()` over the dtype's range from 0 (floats: all that are exact), `random_(high)`, `random_(low,
+    high)`."""
     dtype = self._type.dtype
     if high is None:
         low, high = (0, low) if low else (0, _limit(dtype) + 1)
@@ -412,7 +440,7 @@ def native_dropout(input: Tensor, p: float, train: bool | None = True) -> tuple[
         raise ArgumentError(f"native_dropout(): input must be a tensor, not {type(input).__name__}")
     keep_all = train is False
     attributes = {"p": float(p), "train": not keep_all}
-    return draw(get_op("native_dropout"), None, (input,), attributes, 0 if keep_all else input._type.numel, 1)  # type: ignore[no-any-return]
+    return draw(get_op("native_dropout"), None, (input,), attributes, 0 if keep_all else input._type.numel, 1)
 
 
 def _needless(name: str, input: Any, p: float, training: bool) -> bool:
@@ -424,7 +452,8 @@ def _needless(name: str, input: Any, p: float, training: bool) -> bool:
 
 
 def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
-    """In training each element becomes zero with probability `p`, and the others are divided by 1 - p; otherwise the input itself is returned.
+    """In training each element becomes zero with probability `p`, and the others are divided by 1 - p; otherwise the input itself is
+    returned.
 
     Source: Srivastava et al., "Dropout: a simple way to prevent neural networks from overfitting", JMLR 15 (2014).
     """
@@ -432,7 +461,7 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool 
         return input
     if inplace:
         return _scaled(input, tuple(input._type.shape), p, True)
-    return draw(get_op("native_dropout"), None, (input,), {"p": float(p), "train": True}, input._type.numel, 1)[0]  # type: ignore[no-any-return]
+    return draw(get_op("native_dropout"), None, (input,), {"p": float(p), "train": True}, input._type.numel, 1)[0]
 
 
 def _scaled(input: Tensor, size: tuple[Any, ...], p: float, write: bool) -> Tensor:
@@ -459,7 +488,8 @@ def _feature_dropout(name: str, ranks: tuple[int, ...]) -> Callable[..., Tensor]
         return _scaled(input, _feature_size(name, input, ranks), p, inplace)
 
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"""Dropout of whole channels of a tensor of {ranks[-1]} dimensions (batch, channels, …), or {ranks[0]} without a batch.
+    function.__doc__ = f"""Dropout of whole channels of a tensor of {ranks[-1]} dimensions (batch, channels, …), or {ranks[0]} without a
+    batch.
 
     Source: Tompson et al., "Efficient object localization using convolutional networks", arXiv:1411.4280.
     """
@@ -499,11 +529,13 @@ def feature_alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False,
 
 
 FUNCTIONS = {
-    "rand": rand, "randn": randn, "randint": randint, "randperm": randperm, "normal": normal, "bernoulli": bernoulli, "multinomial": multinomial,
+    "rand": rand, "randn": randn, "randint": randint, "randperm": randperm, "normal": normal,
+    "bernoulli": bernoulli, "multinomial": multinomial,
     "rand_like": rand_like, "randn_like": randn_like, "randint_like": randint_like, "native_dropout": native_dropout, "dropout": dropout,
     "dropout1d": dropout1d, "dropout2d": dropout2d, "dropout3d": dropout3d, "alpha_dropout": alpha_dropout,
     "feature_alpha_dropout": feature_alpha_dropout,
 }  # fmt: skip
 INPLACE = {
-    "uniform_": uniform_, "normal_": normal_, "exponential_": exponential_, "log_normal_": log_normal_, "bernoulli_": bernoulli_, "random_": random_,
+    "uniform_": uniform_, "normal_": normal_, "exponential_": exponential_, "log_normal_": log_normal_, "bernoulli_": bernoulli_,
+    "random_": random_,
 }  # fmt: skip

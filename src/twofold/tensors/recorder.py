@@ -310,11 +310,15 @@ class Recorder:
             return self.detach(self.lift(operand(op, op.inputs[0], inputs[0])))
         if op.is_view and not op.name.startswith("view_chain"):
             return self.view(op, self.lift(operand(op, op.inputs[0], inputs[0])), inputs[1:], attributes)
-        operands = [self.read(operand(op, p, x)) for p, x in zip(op.inputs, inputs, strict=True)]
+        operands = [self.read(operand(op, p, self.number(x))) for p, x in zip(op.inputs, inputs, strict=True)]
         if op.inputs and not any(type(v) is Value or (type(v) is tuple and v) for v in operands) and op.promotion is not None:
             raise ArgumentError(f"{op.name}(): at least one operand must be a tensor")
         result = self.emit(op, operands, attributes, typed=True)
         return tuple(map(self.fresh, result)) if type(result) is tuple else self.fresh(result)
+
+    def number(self, x: Any) -> Any:
+        """A symbolic size as an operand: a symbol with its value; anything else as it is."""
+        return self.fresh(self.emit(get_op("sym_size"), [], {"value": x})) if hasattr(x, "is_symbolic_dim") else x
 
     def view(self, op: Op, s: Symbol, others: tuple[Any, ...], attributes: dict[str, Any]) -> Any:
         """A view: no node until it is read. Whether it exists is judged on the eager memory layout."""
@@ -353,6 +357,27 @@ class Recorder:
         layout = see(s._chain, family.layout) if family._layout is not None or s._chain else None
         return self.new_symbol(Family(family.storage, value, family.root_chain + s._chain, layout))
 
+    def new_family(self, top: Symbol, history: Symbol, chain: Chain) -> Symbol:
+        """What the chain shows of the memory of `top`, with the history of another symbol."""
+        family = top._family
+        root_chain = family.root_chain + top._chain + chain
+        layout = see(top._chain + chain, family.layout) if family._layout is not None or top._chain or chain else None
+        return self.new_symbol(Family(family.storage, self.read(history), root_chain, layout))
+
+    def signature_of(self, tensors: list[Tensor]) -> tuple[Any, ...]:
+        """What `capture.graph_module.signature_of` tells of concrete tensors, for symbols: gradients, and who shares memory with whom and how."""
+        symbols = [self.lift(t) for t in tensors]
+        ids, families = [id(s) for s in symbols], [s._family for s in symbols]
+        storages = [f.storage for f in families]
+        result = []
+        for s, f in zip(symbols, families, strict=True):
+            tracked = bool(self.tracks.get(f.value, False))
+            result.append((
+                s._nograd or not tracked, not (tracked or f.base_grad), f.leaf, ids.index(id(s)), storages.index(f.storage), families.index(f),
+                s._chain if s._chain and storages.count(f.storage) > 1 else None, s._chain if overlapping(f, s._chain) else None, None,
+            ))  # fmt: skip
+        return tuple(result)
+
     # ---- in-place ----------------------------------------------------------------------------------------------------------------
 
     def inplace(self, op: Op, self_tensor: Tensor, others: tuple[Any, ...], attributes: dict[str, Any]) -> Tensor:
@@ -363,7 +388,7 @@ class Recorder:
             raise UnsupportedError(
                 f"{op.name}_: a tensor from outside is written inside a cond or while_loop body; return the new value from the body instead"
             )
-        ins = [self.read(operand(op, p, t)) for p, t in zip(op.inputs[1:], others, strict=True)]
+        ins = [self.read(operand(op, p, self.number(t))) for p, t in zip(op.inputs[1:], others, strict=True)]
         grad = GRAD.get()
         tracked = grad and (self.tracks.get(family.value, False) or family.base_grad or self.carries(op, [None, *ins]))
         check_write(op.name, overlapping(family, x._chain), tracked, x._nograd, family.leaf and tracked, overlapping(family, ()))

@@ -13,7 +13,7 @@ from twofold.ops.slicing import check_index, part_sizes
 from twofold.ops.typing import broadcast_shapes as broadcast
 from twofold.ops.views import resolve_sizes
 from twofold.support.errors import ArgumentError, DimensionError, InplaceError, ShapeError, ValueRangeError
-from twofold.tensors.alias import alias_of, rehome
+from twofold.tensors.alias import alias_of, keep_layout, rehome
 from twofold.tensors.core import Size, Symbol, Tensor, memory, wrap_typed
 from twofold.tensors.dispatch import NODE_CLASSES, active_recorder, dispatch
 from twofold.tensors.views import selected, view_of
@@ -323,7 +323,13 @@ def detach(input: Tensor) -> Tensor:
     recorder = active_recorder(_detach, (input,))
     if recorder is not None:
         return recorder.call(_detach, (input,), {})
-    return wrap_typed(None if input._array is None else memory(input), input._type)
+    if input._array is None:
+        return wrap_typed(None, input._type)
+    out = wrap_typed(memory(input), input._type)
+    if not out._array.flags.c_contiguous:
+        keep_layout(input)
+        keep_layout(out)
+    return out
 
 
 def detach_(self: Tensor) -> Tensor:

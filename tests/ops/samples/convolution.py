@@ -81,7 +81,14 @@ def conv_samples(n):
         ]
         if n < 3:
             found += [
-                S(g.real(1, 2, 7, *space[1:]), g.real(2, 2, *kernel), g.real(2), stride=(2, 1)[:n], padding=(2, 0)[:n], dilation=(2, 1)[:n]),
+                S(
+                    g.real(1, 2, 7, *space[1:]),
+                    g.real(2, 2, *kernel),
+                    g.real(2),
+                    stride=(2, 1)[:n],
+                    padding=(2, 0)[:n],
+                    dilation=(2, 1)[:n],
+                ),
                 S(g.real(1, 2, 6, *space[1:]), g.real(2, 2, *kernel), stride=3, padding=2),
                 S(g.real(1, 3, 6, *space[1:]), g.real(3, 1, *kernel), padding=1, groups=3),
             ]

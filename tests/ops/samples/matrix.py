@@ -82,7 +82,13 @@ EQUATIONS = (
 
 # addmv, addr, addbmm and multi_dot are made of several records, each of which rounds: hence their tolerance in 16-bit floats.
 ROWS = [
-    Row("mm", products(*MM), np.matmul, dtypes=NUMBER, errors=refused("mm", ((2, 2), (2, 2)), ((2, 3), (2, 3)), ((2,), (2, 2)), ((2, 2, 2), (2, 2)))),
+    Row(
+        "mm",
+        products(*MM),
+        np.matmul,
+        dtypes=NUMBER,
+        errors=refused("mm", ((2, 2), (2, 2)), ((2, 3), (2, 3)), ((2,), (2, 2)), ((2, 2, 2), (2, 2))),
+    ),
     Row(
         "mv",
         products(((2, 3), (3,)), ((1, 1), (1,)), ((0, 2), (2,)), ((2, 0), (0,))),
@@ -165,12 +171,30 @@ ROWS = [
             S(g.real(2, 3, 2), g.real(2, 3), dims=([-2], [-1])),
         ],
         lambda a, b, dims=2: np.tensordot(a, b, dims),
-        errors=lambda g: [E((g.real(2, 3), g.real(2, 3), 1), {}, ShapeError, "tensordot"), E((g.real(2), g.real(2), 2), {}, DimensionError, "dims=2")],
+        errors=lambda g: [
+            E((g.real(2, 3), g.real(2, 3), 1), {}, ShapeError, "tensordot"),
+            E((g.real(2), g.real(2), 2), {}, DimensionError, "dims=2"),
+        ],
     ),
-    Row("outer", products(((2,), (3,)), ((0,), (3,)), ((1,), (1,))), np.outer, errors=lambda g: [E((g.real(2, 2), g.real(2)), {}, ShapeError, "outer")]),
-    Row("inner", products(((2, 3), (2, 3)), ((3,), (3,)), ((), (2,))), np.inner, errors=lambda g: [E((g.real(2), g.real(3)), {}, ShapeError, "inner")]),
+    Row(
+        "outer",
+        products(((2,), (3,)), ((0,), (3,)), ((1,), (1,))),
+        np.outer,
+        errors=lambda g: [E((g.real(2, 2), g.real(2)), {}, ShapeError, "outer")],
+    ),
+    Row(
+        "inner",
+        products(((2, 3), (2, 3)), ((3,), (3,)), ((), (2,))),
+        np.inner,
+        errors=lambda g: [E((g.real(2), g.real(3)), {}, ShapeError, "inner")],
+    ),
     Row("kron", products(((2, 3), (2, 2)), ((2,), (2, 2)), ((), (2,))), np.kron),
-    Row("addmv", lambda g: [S(g.real(2), g.real(2, 3), g.real(3)), S(g.real(), g.real(2, 3), g.real(3), beta=0.5, alpha=2.0)], addmm, tolerance=4.0),
+    Row(
+        "addmv",
+        lambda g: [S(g.real(2), g.real(2, 3), g.real(3)), S(g.real(), g.real(2, 3), g.real(3), beta=0.5, alpha=2.0)],
+        addmm,
+        tolerance=4.0,
+    ),
     Row(
         "addr",
         lambda g: [S(g.real(2, 3), g.real(2), g.real(3)), S(g.real(3), g.real(2), g.real(3), beta=0.5, alpha=2.0)],
@@ -194,6 +218,9 @@ ROWS = [
         lambda a: np.linalg.multi_dot(a),
         tolerance=4.0,
         torch=lambda torch, a: torch.linalg.multi_dot(a),
-        errors=lambda g: [E(([g.real(2, 2)],), {}, ArgumentError, "two"), E(([g.real(2, 2, 2), g.real(2, 2)],), {}, ShapeError, "multi_dot")],
+        errors=lambda g: [
+            E(([g.real(2, 2)],), {}, ArgumentError, "two"),
+            E(([g.real(2, 2, 2), g.real(2, 2)],), {}, ShapeError, "multi_dot"),
+        ],
     ),
 ]

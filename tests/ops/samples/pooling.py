@@ -99,7 +99,9 @@ def max_samples(n):
             S(g.distinct(1, 2, *space), 3, 2, 1),
             S(g.distinct(2, *space), many(2, n), stride=1),
             S(g.distinct(1, 1, *space), 2, 2, 0, 1, True),
-            S(g.distinct(1, 1, *(7,) * n), 3, stride=2, padding=1, dilation=2) if n < 3 else S(g.distinct(1, 1, *(5,) * n), 2, 2, dilation=2),
+            S(g.distinct(1, 1, *(7,) * n), 3, stride=2, padding=1, dilation=2)
+            if n < 3
+            else S(g.distinct(1, 1, *(5,) * n), 2, 2, dilation=2),
             S(g.distinct(1, 2, *space), kernel_size=2, stride=3, return_indices=True),
             S(g.distinct(1, 1, *(1,) * n), *step(1)),
             S(g.distinct(0, 2, *space), *step(2)),
@@ -174,10 +176,21 @@ MAX_COVERS = ("max_pool_backward", "max_pool_gather", "max_pool_indices")
 NUMBER = ("float", "int8", "int16", "int32", "int64", "uint8")
 ROWS = [
     *(
-        Row(f"max_pool{n}d", max_samples(n), max_pool(n), functional(f"max_pool{n}d"), dtypes=NUMBER, covers=MAX_COVERS, errors=pool_errors(f"max_pool{n}d", n))
+        Row(
+            f"max_pool{n}d",
+            max_samples(n),
+            max_pool(n),
+            functional(f"max_pool{n}d"),
+            dtypes=NUMBER,
+            covers=MAX_COVERS,
+            errors=pool_errors(f"max_pool{n}d", n),
+        )
         for n in (1, 2, 3)
     ),
-    *(Row(f"avg_pool{n}d", avg_samples(n), avg_pool(n), covers=("avg_pool_backward",), errors=pool_errors(f"avg_pool{n}d", n)) for n in (1, 2, 3)),
+    *(
+        Row(f"avg_pool{n}d", avg_samples(n), avg_pool(n), covers=("avg_pool_backward",), errors=pool_errors(f"avg_pool{n}d", n))
+        for n in (1, 2, 3)
+    ),
     *(
         Row(
             f"adaptive_avg_pool{n}d",

@@ -1,4 +1,5 @@
-"""Samples of random records, which are pure functions of a state: the oracle is the counter-based stream itself (tests/ops/test_philox.py)."""
+"""Samples of random records, which are pure functions of a state: the oracle is the counter-based stream itself
+(tests/ops/test_philox.py)."""
 
 from __future__ import annotations
 
@@ -112,8 +113,10 @@ ROWS = [
     ),
     Row(
         "exponential",
-        lambda g: [S(state(), (3, 4), r, dtype=d) for d in (dtypes.float32, dtypes.float64) for r in (1.0, 2.5)]
-        + [S(state(), (0,), dtype=dtypes.float32)],
+        lambda g: (
+            [S(state(), (3, 4), r, dtype=d) for d in (dtypes.float32, dtypes.float64) for r in (1.0, 2.5)]
+            + [S(state(), (0,), dtype=dtypes.float32)]
+        ),
         # NumPy's own logarithm: within an ulp or two of the polynomial's
         lambda s, size, lambd=1.0, *, dtype=np.float32: -np.log1p(-philox.uniform(*parts(s), size, dtype).astype(np.float64)) / lambd,
         torch=None,

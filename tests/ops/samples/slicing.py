@@ -149,7 +149,8 @@ ROWS = [
             S(g.real(4), (0, 2), (1, 1)),
         ],
         lambda a, size, stride, offset=0: a.reshape(-1)[
-            offset + sum(np.arange(n).reshape(-1, *(1,) * (len(size) - 1 - i)) * s for i, (n, s) in enumerate(zip(size, stride, strict=True)))
+            offset
+            + sum(np.arange(n).reshape(-1, *(1,) * (len(size) - 1 - i)) * s for i, (n, s) in enumerate(zip(size, stride, strict=True)))
         ],
         call=lambda a, *args: FUNCTIONS["as_strided"](a.contiguous(), *args),
         dtypes="all",

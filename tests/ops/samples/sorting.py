@@ -63,6 +63,11 @@ def samples(g: Gen) -> list[S]:
     ]
 
 
+def whole(g: Gen, *shape: int) -> np.ndarray:
+    """Different whole positive numbers: no ties in any dtype (which of equal elements torch takes is not said)."""
+    return np.asarray(g.permutation(int(np.prod(shape))) + 1, np.float64).reshape(shape)
+
+
 def search(sequence: Any, values: Any, *, out_int32: bool = False, right: bool = False) -> Any:
     result = np.empty(values.shape, np.int32 if out_int32 else np.int64)
     for place in np.ndindex(values.shape):
@@ -84,13 +89,13 @@ ROWS = [
     Row("msort", lambda g: [S(g.distinct(4, 3)), S(g.distinct(5))], lambda a: np.sort(a, axis=0), dtypes="number"),
     Row(
         "topk", lambda g: [
-            S(g.distinct(3, 5), 2), S(g.distinct(4, 3), 3, 0, False), S(g.distinct(3, 4), 0), S(g.noncontiguous(g.distinct(3, 4)), 4), S(g.distinct(), 1),
+            S(whole(g, 3, 5), 2), S(whole(g, 4, 3), 3, 0, False), S(whole(g, 3, 4), 0), S(g.noncontiguous(whole(g, 3, 4)), 4), S(whole(g), 1),
         ],
         topk, dtypes="number",
         errors=lambda g: [E((g.real(2, 3), 4), {}, ValueRangeError, "k=4"), E((g.real(2, 3), -1), {}, ValueRangeError, "topk")],
     ),
     Row(
-        "kthvalue", lambda g: [S(g.distinct(3, 5), 2), S(g.distinct(4, 3), 1, 0, True), S(g.noncontiguous(g.distinct(3, 4)), 4), S(g.distinct(), 1)],
+        "kthvalue", lambda g: [S(whole(g, 3, 5), 2), S(whole(g, 4, 3), 1, 0, True), S(g.noncontiguous(whole(g, 3, 4)), 4), S(whole(g), 1)],
         kthvalue, dtypes="number",
         errors=lambda g: [E((g.real(2, 3), 0), {}, ValueRangeError, "k=0"), E((g.real(2, 3), 4), {}, ValueRangeError, "kthvalue")],
     ),

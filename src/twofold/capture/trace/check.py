@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from twofold.capture.graph_module import GraphModule
+from twofold.capture.trace.state import ModuleState
 from twofold.support.errors import TraceError
 from twofold.support.pytree import tree_flatten
 from twofold.tape.versions import root_of
@@ -24,18 +25,18 @@ class Snapshot:
     """The memory and backward nodes of tensors, to be put back."""
 
     def __init__(self, tensors: list[Tensor]) -> None:
-        self.nodes: list[tuple[Tensor, Any]] = []
+        self.members: list[tuple[Tensor, Any, Any]] = []
         self.arrays: dict[int, tuple[Any, Any]] = {}
         for t in tensors:
             base = base_of(t)
             for member in (t, base, *live_views(base)):
-                self.nodes.append((member, member._node))
+                self.members.append((member, member._node, memory(member)))
             root = root_of(memory(t))
             self.arrays.setdefault(id(root), (root, root.copy()))
 
     def put_back(self) -> None:
-        for t, node in self.nodes:
-            t._node = node
+        for t, node, array in self.members:
+            t._node, t._array = node, array
         for root, saved in self.arrays.values():
             if root.flags.writeable:
                 root[...] = saved
@@ -78,9 +79,14 @@ def check_against_eager(module: GraphModule, fn: Any, args: tuple[Any, ...], kwa
             if perturb:
                 snapshot.perturb(arguments)
             changed = Snapshot(inputs)
-            with random_state_kept():
-                expected = values_of(fn(*args, **kwargs))
-            written = [np.array(t._array) for t in inputs]
+            state = ModuleState(fn)
+            try:
+                with random_state_kept():
+                    expected = values_of(fn(*args, **kwargs))
+                    assigned = state.assigned()
+                    written = [np.array(assigned.get(id(t), t)._array) for t in inputs]  # the generator's state among them
+            finally:
+                state.put_back()
             changed.put_back()
             got = values_of(module(*args, **kwargs))
             after = [np.array(t._array) for t in inputs]

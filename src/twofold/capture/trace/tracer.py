@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from twofold.capture.graph_module import Alias, GraphModule, InputSpec, Layout, Result, WriteBack, signature_of
+from twofold.capture.graph_module import Alias, GraphModule, InputSpec, Layout, Result, Watched, WriteBack, signature_of
 from twofold.capture.trace.check import check_against_eager
 from twofold.capture.trace.inputs import argument_names, dynamic_types, split_examples
 from twofold.capture.trace.names import modules_around, names_around
+from twofold.capture.trace.state import ModuleState
 from twofold.ir.graph import Graph, Value
 from twofold.ir.mode import RECORDER
 from twofold.ir.passes import dce
@@ -147,7 +148,7 @@ class Recording:
         try:
             with recorder.recording():
                 result = self.fn(*args, **kwargs)
-                state.restore(recorder)
+                state.restore()
                 leaves, out_spec = tree_flatten(result)
                 results = [recorder.lift(t) if isinstance(t, Tensor) else t for t in leaves]
         finally:
@@ -172,21 +173,26 @@ class Recording:
         recorder.builder.output(*plan.values)
         dce(recorder.graph)
         arguments = {id(t): i for i, t in reversed(list(enumerate(self.leaves))) if isinstance(t, Tensor)}
-        inputs, bound, tensors = [], {}, []
+        inputs: list[InputSpec] = []
         for value, storage in recorder.inputs:
             assert storage.source is not None
             t, whole = storage.source
             leaf = arguments.get(id(t))
             path = None if leaf is not None else recorder.graph.bindings.get(value, self.name_of(t))
-            if path is not None:
-                bound[path] = t
             inputs.append(InputSpec(value, leaf, path, whole))
-            tensors.append(t)
         order = {id(v): k for k, v in enumerate(recorder.graph.inputs)}
         assert [order[id(v)] for v, _ in recorder.inputs] == list(range(len(recorder.inputs))), "inputs are recorded in the graph's order"
         constants = {i: v for i, v in enumerate(self.leaves) if not isinstance(v, Tensor)}
-        layout = Layout(self.in_spec, constants, tuple(inputs), tuple(specs), out_spec, tuple(writes), signature_of(tensors))
+        watched, bound = self.watched(recorder, arguments)
+        signature = signature_of([self.leaves[w.leaf] if w.path is None else bound[w.path] for w in watched])
+        layout = Layout(self.in_spec, constants, tuple(inputs), tuple(specs), out_spec, tuple(writes), tuple(watched), signature)
         return GraphModule(recorder.graph, layout, bound, self.name, tuple(dict.fromkeys(recorder.specialized)))
+
+    def watched(self, recorder: Recorder, arguments: dict[int, int]) -> tuple[list[Watched], dict[str, Tensor]]:
+        """The tensors a call is checked for: every argument and closed-over tensor, also those that entered through a base they share; the latter by path."""
+        found = [Watched(i, None, self.names[i], self.types.get(i, t._type)) for i, t in enumerate(self.leaves) if isinstance(t, Tensor)]
+        bound = {self.name_of(t): t for t in recorder.lifted if id(t) not in arguments}
+        return found + [Watched(None, path, path, t._type) for path, t in bound.items()], bound
 
 
 class Outputs:
@@ -237,35 +243,3 @@ class Outputs:
             if v is value:
                 return k
         return self.add(value)
-
-
-class ModuleState:
-    """Buffers and parameters of the modules in reach, so that attributes assigned while recording (`self.count = self.count + 1`) become writes."""
-
-    def __init__(self, fn: Any) -> None:
-        self.tables: list[tuple[dict[str, Any], dict[str, Any], str]] = []
-        for root in modules_around(fn):
-            for path, module in root.named_modules():
-                for table in (module._buffers, module._parameters):
-                    self.tables.append((table, dict(table), path))
-
-    def restore(self, recorder: Recorder) -> None:
-        """Turn assigned symbols into writes of the tensors they replaced."""
-        for table, before, path in self.tables:
-            for key, value in list(table.items()):
-                old = before.get(key)
-                if value is old or not isinstance(value, Tensor):
-                    continue
-                if old is None or not isinstance(old, Tensor):
-                    raise TraceError(f"{path or 'the module'}.{key} was set to a tensor while recording but was {old!r} before: a graph cannot make it")
-                if value._type is not old._type:
-                    raise TraceError(f"{path or 'the module'}.{key} was replaced by a tensor of another type ({old._type} became {value._type})")
-                table[key] = old
-                inplace("copy", old, value)
-
-    def put_back(self) -> None:
-        """Whatever happened, no symbol stays in a module."""
-        for table, before, _ in self.tables:
-            if list(table) != list(before) or any(table[k] is not before[k] for k in before):
-                table.clear()
-                table.update(before)

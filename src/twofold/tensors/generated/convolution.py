@@ -45,8 +45,8 @@ NODE_CLASSES["convolution"] = ConvolutionBackward0
 def convolution(input: Tensor, weight: Tensor, bias: Tensor | None, stride: int | Sequence[int], padding: int | Sequence[int], dilation: int | Sequence[int], transposed: bool, output_padding: int | Sequence[int], groups: int) -> Tensor:
     """Convolution (cross-correlation, as in all such libraries) over 1 to 3 spatial dimensions.
 
-    input (N, C, *spatial); weight (O, C / groups, *kernel), or with `transposed` (C, O / groups, *kernel); bias (O,) or None. `padding` has a value a
-    dimension, or twice as many: the starts of all dimensions, then the ends. Raises ShapeError where channels or sizes do not fit.
+    input (N, C, *spatial); weight (O, C / groups, *kernel), or with `transposed` (C, O / groups, *kernel); bias (O,) or None. `padding` has a
+    value a dimension, or twice as many: the starts of all dimensions, then the ends. Raises ShapeError where channels or sizes do not fit.
     """
     if MODE.special or type(input) is not Tensor or type(weight) is not Tensor or (bias is not None and type(bias) is not Tensor):
         return dispatch(_convolution, (input, weight, bias,), {"stride": stride, "padding": padding, "dilation": dilation, "transposed": transposed, "output_padding": output_padding, "groups": groups})

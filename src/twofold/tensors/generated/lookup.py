@@ -466,8 +466,7 @@ NODE_CLASSES["scatter_reduce"] = ScatterReduceBackward0
 
 def scatter_reduce(input: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, *, include_self: bool = True) -> Tensor:
     """A copy with src[i, j, …] reduced ("sum", "mean", "amax" or "amin") into index[i, j, …] of dimension `dim`.
-    The result is made with what was there
-    (`include_self`) or without. Equal extremes share the gradient.
+    `include_self`: together with what was there, or without it. Equal extremes share the gradient.
     """
     if MODE.special or type(input) is not Tensor or type(index) is not Tensor or type(src) is not Tensor:
         return dispatch(_scatter_reduce, (input, index, src,), {"dim": dim, "reduce": reduce, "include_self": include_self})

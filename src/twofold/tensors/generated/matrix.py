@@ -274,7 +274,8 @@ class MatmulBackward0(OpNode):
 NODE_CLASSES["matmul"] = MatmulBackward0
 
 def matmul(input: Tensor, other: Tensor) -> Tensor:
-    """The matrix product with broadcast batches. A 1-d operand is a row on the left and a column on the right, and its dimension vanishes.
+    """The matrix product with broadcast batches. A 1-d operand is a row on the left and a column on the right, and its dimension
+    vanishes.
 
     The public `matmul` (and `@`) records `dot`, `mv`, `mm` and `bmm` where the ranks are theirs, and this operation for all other ranks.
     """

@@ -74,8 +74,17 @@ def set_data(input: Tensor, data: Tensor) -> Tensor:
     return o
 
 
+_sym_size = get_op("sym_size")
+
+
+def sym_size(value: int) -> Tensor:
+    """A size, symbolic where the shape is, as a 0-d int64 tensor: what `x.shape[0]` becomes where it is an operand."""
+    return dispatch(_sym_size, (), {"value": value})
+
+
 FUNCTIONS: dict[str, Any] = {
     "set_data": set_data,
+    "sym_size": sym_size,
 }
 INPLACE: dict[str, Any] = {
 }

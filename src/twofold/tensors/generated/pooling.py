@@ -44,7 +44,8 @@ NODE_CLASSES["max_pool2d"] = MaxPool2DWithIndicesBackward0
 def max_pool2d(input: Tensor, kernel_size: int | Sequence[int], stride: int | Sequence[int], padding: int | Sequence[int] = 0, dilation: int | Sequence[int] = 1, ceil_mode: bool = False) -> Tensor:
     """The maximum of each window of `kernel_size` over the last 2 dimensions of (N, C, *space) or (C, *space).
 
-    The gradient goes to the first of equal maxima. Raises ValueRangeError for padding of more than half a kernel, ShapeError where nothing fits.
+    The gradient goes to the first of equal maxima. Raises ValueRangeError for padding of more than half a kernel, ShapeError where nothing
+    fits.
     """
     if MODE.special or type(input) is not Tensor:
         return dispatch(_max_pool2d, (input,), {"kernel_size": kernel_size, "stride": stride, "padding": padding, "dilation": dilation, "ceil_mode": ceil_mode})
@@ -100,7 +101,8 @@ NODE_CLASSES["max_pool3d"] = MaxPool3DWithIndicesBackward0
 def max_pool3d(input: Tensor, kernel_size: int | Sequence[int], stride: int | Sequence[int], padding: int | Sequence[int] = 0, dilation: int | Sequence[int] = 1, ceil_mode: bool = False) -> Tensor:
     """The maximum of each window of `kernel_size` over the last 3 dimensions of (N, C, *space) or (C, *space).
 
-    The gradient goes to the first of equal maxima. Raises ValueRangeError for padding of more than half a kernel, ShapeError where nothing fits.
+    The gradient goes to the first of equal maxima. Raises ValueRangeError for padding of more than half a kernel, ShapeError where nothing
+    fits.
     """
     if MODE.special or type(input) is not Tensor:
         return dispatch(_max_pool3d, (input,), {"kernel_size": kernel_size, "stride": stride, "padding": padding, "dilation": dilation, "ceil_mode": ceil_mode})
@@ -217,7 +219,7 @@ class MaxPoolGatherBackward0(OpNode):
 NODE_CLASSES["max_pool_gather"] = MaxPoolGatherBackward0
 
 def max_pool_gather(source: Tensor, input: Tensor, kernel_size: int | Sequence[int], stride: int | Sequence[int], padding: int | Sequence[int], dilation: int | Sequence[int], size: Sequence[int]) -> Tensor:
-    """For each window the element of `source` at the place where `input` has the window's maximum; `size` is the output's spatial shape."""
+    """For each window the element of `source` where `input` has the window's maximum; `size` is the output's spatial shape."""
     if MODE.special or type(source) is not Tensor or type(input) is not Tensor:
         return dispatch(_max_pool_gather, (source, input,), {"kernel_size": kernel_size, "stride": stride, "padding": padding, "dilation": dilation, "size": size})
     t0 = source._type

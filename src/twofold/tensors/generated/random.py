@@ -237,8 +237,8 @@ _multinomial_plans = table(_multinomial)
 def multinomial(input: Tensor, state: Tensor, num_samples: int, replacement: bool = False) -> Tensor:
     """Indices drawn in proportion to the weights of each row, int64.
 
-    With replacement by the inverse of the cumulative sum (two words a sample), without by the order of exponential arrival times (two words a weight).
-    Raises ValueRangeError for weights that are no distribution.
+    With replacement by the inverse of the cumulative sum (two words a sample), without by the order of exponential arrival times (two words a
+    weight). Raises ValueRangeError for weights that are no distribution.
     """
     if MODE.special or type(input) is not Tensor or type(state) is not Tensor:
         return dispatch(_multinomial, (input, state,), {"num_samples": num_samples, "replacement": replacement})

@@ -1,0 +1,53 @@
+"""Every error a user can meet; see `twofold.support.errors`."""
+
+from __future__ import annotations
+
+from twofold.support.errors import (
+    ArgumentError,
+    AssertionFailed,
+    AutogradError,
+    DTypeError,
+    DataError,
+    DeviceError,
+    DimensionError,
+    ExportError,
+    GraphError,
+    GuardError,
+    IndexOutOfRange,
+    InplaceError,
+    MissingDependency,
+    ModuleError,
+    ParseError,
+    ShapeError,
+    StateDictError,
+    TraceError,
+    TwofoldError,
+    UnknownNameError,
+    UnsupportedError,
+    ValueRangeError,
+)
+
+__all__ = [
+    "ArgumentError",
+    "AssertionFailed",
+    "AutogradError",
+    "DTypeError",
+    "DataError",
+    "DeviceError",
+    "DimensionError",
+    "ExportError",
+    "GraphError",
+    "GuardError",
+    "IndexOutOfRange",
+    "InplaceError",
+    "MissingDependency",
+    "ModuleError",
+    "ParseError",
+    "ShapeError",
+    "StateDictError",
+    "TraceError",
+    "TwofoldError",
+    "UnknownNameError",
+    "UnsupportedError",
+    "ValueRangeError",
+]

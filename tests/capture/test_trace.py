@@ -1,0 +1,438 @@
+"""`trace`: what is recorded, what is refused, and that the graph does what the function does."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import namedtuple
+
+import numpy as np
+import pytest
+
+import twofold
+from twofold import nn
+from twofold.errors import ArgumentError, GraphError, GuardError, InplaceError, TraceError, UnsupportedError
+
+
+def names(graph_module):
+    return [node.op.name for node in graph_module.graph.nodes]
+
+
+def same(a, b):
+    assert twofold.equal(a, b), (a, b)
+
+
+# ---- values and structure ------------------------------------------------------------------------------------------------------
+
+
+def test_a_function_and_its_graph_agree_and_gradients_flow():
+    w = twofold.randn(3, requires_grad=True)
+
+    def f(x):
+        return (x * w).tanh().sum()
+
+    x = twofold.randn(2, 3)
+    graph = twofold.trace(f, x)
+    same(graph(x), f(x))
+    (a,) = twofold.autograd.grad(graph(x), w)
+    (b,) = twofold.autograd.grad(f(x), w)
+    same(a, b)
+    assert list(graph.bindings) == ["w"]
+
+
+def test_bindings_are_by_reference():
+    w = twofold.ones(3)
+    graph = twofold.trace(lambda x: x * w, (twofold.ones(3),))
+    w.fill_(5.0)
+    same(graph(twofold.ones(3)), twofold.full((3,), 5.0))
+
+
+Pair = namedtuple("Pair", "first second")
+
+
+@dataclasses.dataclass
+class Both:
+    left: twofold.Tensor
+    right: object
+
+
+@pytest.mark.parametrize(
+    ("make", "read"),
+    [
+        (lambda y: {"y": y, "n": None, "k": 3}, lambda r: r["y"]),
+        (lambda y: (y, [y + 1, None]), lambda r: r[0]),
+        (lambda y: Pair(y, 2), lambda r: r.first),
+        (lambda y: Both(y, "text"), lambda r: r.left),
+        (lambda y: [y], lambda r: r[0]),
+        (lambda y: y, lambda r: r),
+    ],
+)
+def test_results_keep_their_structure(make, read):
+    x = twofold.randn(3)
+    graph = twofold.trace(lambda x: make(x * 2), (x,))
+    result = graph(x)
+    assert type(result) is type(make(x))
+    same(read(result), x * 2)
+
+
+def test_arguments_may_be_nested_and_named():
+    def f(batch, scale=2.0, *, extra=None):
+        return batch["a"] * scale + batch["b"][0] + (0 if extra is None else extra)
+
+    x, y, z = twofold.randn(3), twofold.randn(3), twofold.randn(3)
+    graph = twofold.trace(f, ({"a": x, "b": [y]}, 3.0))
+    same(graph({"a": x, "b": [y]}, 3.0), f({"a": x, "b": [y]}, 3.0))
+    with pytest.raises(GuardError, match="argument leaf"):
+        graph({"a": x, "b": [y]}, 4.0)
+    with pytest.raises(GuardError, match="recorded for arguments"):
+        graph({"a": x}, 3.0)
+    keyword = twofold.trace(f, {"batch": {"a": x, "b": [y]}, "extra": z})
+    same(keyword(batch={"a": x, "b": [y]}, extra=z), f({"a": x, "b": [y]}, extra=z))
+
+
+def test_nodes_carry_the_users_line_and_module():
+    class Inner(nn.Module):
+        def forward(self, x):
+            return x.exp()  # the line
+
+    class Outer(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.inner = Inner()
+
+        def forward(self, x):
+            return self.inner(x)
+
+    (node,) = twofold.trace(Outer(), (twofold.ones(2),)).graph.nodes
+    assert node.source.text == "return x.exp()  # the line"
+    assert node.source.module == "inner"
+    assert node.source.spelling == "method"
+
+
+def test_the_table_names_things_as_fx_does(capsys):
+    def f(a, b):
+        x = a / (twofold.abs(a) + 1)
+        return b.sum() < 0, x
+
+    twofold.trace(f, (twofold.ones(3), twofold.ones(3))).print_tabular()
+    rows = [line.split() for line in capsys.readouterr().out.splitlines()[2:]]
+    assert [r[:3] for r in rows] == [
+        ["placeholder", "a", "a"],
+        ["placeholder", "b", "b"],
+        ["call_function", "abs_1", "abs"],
+        ["call_function", "add", "add"],
+        ["call_function", "div", "div"],
+        ["call_method", "sum_1", "sum"],
+        ["call_function", "lt", "lt"],
+        ["output", "output", "output"],
+    ]
+
+
+# ---- refusals ------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("what", "function"),
+    [
+        ("bool()", lambda x: x if x.sum() > 0 else -x),
+        ("int()", lambda x: x * int(x.sum())),
+        ("float()", lambda x: x * float(x.sum())),
+        ("item()", lambda x: x * x.sum().item()),
+        ("tolist()", lambda x: x.tolist()),
+        ("numpy()", lambda x: x.numpy().sum()),
+        ("an index", lambda x: [1, 2, 3][x.sum().to(twofold.int64)]),
+        ("bool()", lambda x: 1.0 in x),
+    ],
+)
+def test_python_that_needs_a_value_is_refused(what, function):
+    x = twofold.ones(3)
+    with pytest.raises(TraceError) as caught:
+        twofold.trace(function, (x,))
+    message = str(caught.value)
+    assert message.startswith(what)
+    assert "test_trace.py" in message
+    assert "twofold.cond" in message
+    assert isinstance(caught.value, twofold.errors.TwofoldError)
+    same(x, twofold.ones(3))
+
+
+def test_boolean_masks_are_refused_with_a_way_out():
+    with pytest.raises((TraceError, UnsupportedError), match="where|masked_fill"):
+        twofold.trace(lambda x: x[x > 0], (twofold.ones(3),))
+
+
+def test_specialize_takes_the_examples_value_and_says_so(capsys):
+    def f(x):
+        print(x.sum())
+        return x * 2 if x.sum() > 0 else x
+
+    x = twofold.ones(3)
+    with pytest.warns(UserWarning, match="bool\\(\\) of gt"):
+        graph = twofold.trace(f, (x,), specialize=True)
+    assert "tensor(3.)" in capsys.readouterr().out
+    assert names(graph) == ["mul"]
+
+
+def test_repr_of_a_symbol_never_raises():
+    seen = []
+
+    def f(x):
+        y = x * 2
+        seen.append((repr(y), str(y), f"{y}"))
+        return y
+
+    twofold.trace(f, (twofold.ones(3),), check=False)
+    for text in seen[0]:
+        assert "mul" in text
+        assert "f32[3]" in text
+
+
+def test_check_finds_what_the_graph_does_not_hold():
+    calls = []
+
+    def f(x):
+        calls.append(1)
+        return x * len(calls)
+
+    with pytest.raises(TraceError, match="output 0 of the graph differs"):
+        twofold.trace(f, (twofold.ones(3),))
+    assert twofold.trace(f, (twofold.ones(3),), check=False) is not None
+
+
+def test_check_restores_every_state():
+    class Counter(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("n", twofold.zeros(()))
+
+        def forward(self, x):
+            self.n += 1
+            return x + twofold.randn(3) * self.n
+
+    model, x = Counter(), twofold.ones(3)
+    twofold.manual_seed(3)
+    before = twofold.get_rng_state()
+    twofold.trace(model, (x,))
+    assert model.n.item() == 0
+    assert twofold.equal(before, twofold.get_rng_state())
+    same(x, twofold.ones(3))
+
+
+@pytest.mark.parametrize("bad", [3, "text", None])
+def test_only_callables_are_traced(bad):
+    with pytest.raises(ArgumentError):
+        twofold.trace(bad, (twofold.ones(3),))
+
+
+def test_symbols_of_two_graphs_do_not_mix():
+    kept = []
+    twofold.trace(lambda x: kept.append(x) or x, (twofold.ones(3),), check=False)
+    with pytest.raises(GraphError, match="belongs to graph"):
+        twofold.trace(lambda x: x + kept[0], (twofold.ones(3),))
+
+
+def test_trace_inside_trace_is_refused():
+    def f(x):
+        return twofold.trace(lambda y: y, (twofold.ones(1),))(x)
+
+    with pytest.raises(TraceError, match="trace inside"):
+        twofold.trace(f, (twofold.ones(3),))
+
+
+# ---- guards --------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("argument", "text"),
+    [
+        (lambda: twofold.ones(4), "dimension 0 was 3"),
+        (lambda: twofold.ones(3, 1), "dimension"),
+        (lambda: twofold.ones(3, dtype=twofold.float64), "f64"),
+        (lambda: twofold.ones(3, requires_grad=True), "requires_grad"),
+    ],
+)
+def test_other_arguments_than_recorded_are_refused(argument, text):
+    graph = twofold.trace(lambda x: x * 2, (twofold.ones(3),))
+    with pytest.raises(GuardError, match=text):
+        graph(argument())
+
+
+def test_inputs_that_share_memory_otherwise_are_refused():
+    def f(x, y):
+        x.add_(1)
+        return y * 2
+
+    graph = twofold.trace(f, (twofold.ones(3), twofold.ones(3)))
+    t = twofold.ones(3)
+    with pytest.raises(GuardError, match="shares memory"):
+        graph(t, t)
+
+
+def test_inputs_that_share_memory_through_detach_and_are_written():
+    t = twofold.ones(3)
+    with pytest.raises(InplaceError) as caught:
+        twofold.trace(lambda x, y: x.add_(1) + y, (t, t.detach()))
+    assert caught.value.kind == "input_alias"
+
+
+# ---- dynamic shapes ------------------------------------------------------------------------------------------------------------
+
+
+def test_dynamic_batch():
+    model = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.LayerNorm(8), nn.Linear(8, 3))
+    graph = twofold.trace(model, (twofold.randn(2, 4),), dynamic_shapes={"input": {0: "batch"}})
+    for n in (0, 1, 2, 7):
+        x = twofold.randn(n, 4)
+        assert twofold.allclose(graph(x), model(x))
+
+
+def test_dynamic_dimensions_are_checked():
+    batch = twofold.Dim("batch", min=2, max=8)
+    graph = twofold.trace(lambda x, y: x + y, (twofold.ones(3), twofold.ones(3)), dynamic_shapes=({0: batch}, {0: batch}))
+    same(graph(twofold.ones(5), twofold.ones(5)), twofold.full((5,), 2.0))
+    with pytest.raises(GuardError, match="bounds"):
+        graph(twofold.ones(1), twofold.ones(1))
+    with pytest.raises(GuardError, match="batch"):
+        graph(twofold.ones(4), twofold.ones(5))
+    with pytest.raises(ArgumentError, match="no tensor argument"):
+        twofold.trace(lambda x: x, (twofold.ones(3),), dynamic_shapes={"z": {0: "n"}})
+
+
+def test_a_branch_on_a_dynamic_size_is_refused():
+    with pytest.raises(TraceError, match="batch"):
+        twofold.trace(lambda x: x * 2 if x.shape[0] > 3 else x, (twofold.ones(3),), dynamic_shapes={"x": {0: "batch"}})
+
+
+def test_shapes_computed_from_dynamic_sizes():
+    def f(x):
+        n, c, h, w = x.shape
+        return x.reshape(n, c * h * w).mean(1) * n
+
+    graph = twofold.trace(f, (twofold.randn(2, 3, 4, 4),), dynamic_shapes={"x": {0: "n", 2: "h"}})
+    for n, h in ((2, 4), (1, 1), (5, 6)):
+        x = twofold.randn(n, 3, h, 4)
+        assert twofold.allclose(graph(x), f(x), rtol=1e-5)
+
+
+# ---- state, randomness, control flow ---------------------------------------------------------------------------------------------
+
+
+def test_batch_norm_updates_its_buffers_through_the_graph():
+    eager, traced = nn.BatchNorm2d(3), nn.BatchNorm2d(3)
+    x = twofold.randn(4, 3, 5, 5)
+    graph = twofold.trace(traced, (x,))
+    for _ in range(3):
+        assert twofold.allclose(graph(x), eager(x), atol=1e-6)
+    for key, value in eager.state_dict().items():
+        assert twofold.allclose(traced.state_dict()[key].to(twofold.float32), value.to(twofold.float32), atol=1e-6), key
+
+
+def test_attributes_assigned_in_forward_become_writes():
+    class Counter(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("n", twofold.zeros(()))
+
+        def forward(self, x):
+            self.n = self.n + 1
+            return x * self.n
+
+    model, x = Counter(), twofold.ones(2)
+    graph = twofold.trace(model, (x,))
+    assert isinstance(model.n, twofold.Tensor)
+    same(graph(x), x)
+    same(graph(x), x * 2)
+    assert model.n.item() == 2
+
+
+def test_random_numbers_are_drawn_anew_and_are_those_of_eager():
+    def f(x):
+        return x + twofold.randn(3) + nn.functional.dropout(x, 0.5, training=True)
+
+    x = twofold.ones(3)
+    graph = twofold.trace(f, (x,))
+    twofold.manual_seed(11)
+    expected = [f(x) for _ in range(3)]
+    twofold.manual_seed(11)
+    got = [graph(x) for _ in range(3)]
+    for a, b in zip(expected, got, strict=True):
+        same(a, b)
+    assert not twofold.equal(got[0], got[1])
+    assert "generator.state" in graph.bindings
+
+
+def test_creation_inside_is_a_node():
+    graph = twofold.trace(lambda x: x + twofold.ones(3) * twofold.tensor([1.0, 2.0, 3.0]), (twofold.ones(3),))
+    same(graph(twofold.zeros(3)), twofold.tensor([1.0, 2.0, 3.0]))
+    assert not graph.bindings
+
+
+def test_cond_and_while_loop():
+    def f(x):
+        y = twofold.cond(x.sum() > 0, lambda x: x * 2, lambda x: x - 1, (x,))
+        (z, i) = twofold.while_loop(lambda z, i: i < 3, lambda z, i: (z * 1.5, i + 1), (y, twofold.zeros((), dtype=twofold.int64)))
+        return z
+
+    x = twofold.ones(3, requires_grad=True)
+    graph = twofold.trace(f, (x,))
+    assert {"cond", "while_loop"} <= set(names(graph))
+    for value in (1.0, -1.0):
+        t = twofold.full((3,), value, requires_grad=True)
+        same(graph(t), f(t))
+        (a,) = twofold.autograd.grad(graph(t).sum(), t)
+        (b,) = twofold.autograd.grad(f(t).sum(), t)
+        same(a, b)
+
+
+def test_writes_inside_a_body_are_refused():
+    def f(x):
+        y = x * 1
+        return twofold.cond(x.sum() > 0, lambda x: y.add_(1), lambda x: y, (x,))
+
+    with pytest.raises(UnsupportedError, match="written inside"):
+        twofold.trace(f, (twofold.ones(3),))
+
+
+def test_a_graph_called_while_recording_is_written_out():
+    inner = twofold.trace(lambda x: x.exp() * 2, (twofold.ones(3),))
+    outer = twofold.trace(lambda x: inner(x) + 1, (twofold.ones(3),))
+    assert names(outer) == ["exp", "mul", "add"]
+    same(outer(twofold.zeros(3)), twofold.full((3,), 3.0))
+
+
+def test_state_dict_and_train_of_a_graph_module():
+    model = nn.Sequential(nn.Linear(2, 2), nn.BatchNorm1d(2))
+    graph = twofold.trace(model, (twofold.randn(4, 2),))
+    assert set(graph.state_dict()) <= set(model.state_dict())
+    assert "0.weight" in graph.state_dict()
+    assert [id(p) for p in graph.parameters()] == [id(p) for p in model.parameters()]
+
+
+def test_ten_thousand_nodes_trace_and_run():
+    def f(x):
+        for _ in range(5000):
+            x = x * 1.0 + 0.0
+        return x
+
+    graph = twofold.trace(f, (twofold.ones(2),), check=False)
+    assert len(graph.graph.nodes) == 10000
+    same(graph(twofold.ones(2)), twofold.ones(2))
+
+
+def test_graph_text_reads_back_equal():
+    from twofold.ir.graph import same_graph
+    from twofold.ir.parser import parse_graph
+
+    model = nn.Sequential(nn.Conv2d(1, 2, 3), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(), nn.Linear(18, 3), nn.LogSoftmax(1))
+    graph = twofold.trace(model, (twofold.randn(2, 1, 8, 8),)).graph
+    assert same_graph(parse_graph(str(graph)), graph)
+
+
+def test_numpy_interpreter_gives_the_same():
+    from twofold.ir.interpreter import Interpreter
+
+    model = nn.Linear(3, 2)
+    x = twofold.randn(4, 3)
+    graph = twofold.trace(model, (x,))
+    bindings = {path: t.detach().numpy() for path, t in graph.bindings.items()}
+    (out,) = Interpreter(graph.graph).run(x.numpy(), bindings=bindings)
+    np.testing.assert_array_equal(out, model(x).detach().numpy())

@@ -40,9 +40,9 @@ RANKS = {
     "export": 9,
     "viz": 9,
     "interop": 9,
-    "cli": 9,
+    "cli": 10,
 }
-TOP = 10
+TOP = 11
 """Modules directly in the package (`twofold/__init__.py`) stand above all folders."""
 
 MAX_FILE_LINES, MAX_FUNCTION_LINES = 600, 60

@@ -17,8 +17,9 @@ from twofold.autograd import backward
 from twofold.support.errors import AutogradError, GuardError, InplaceError
 from twofold.tensors.alias import base_of
 
-MODES = ("once", "twice", "other values", "joint")
-"""How a recorded graph is tried: called once; twice (recorded again where the guard asks for it); recorded on other values; forward and backward in one."""
+MODES = ("once", "twice", "other values", "joint", "nested")
+"""How a recorded graph is tried: called once; twice (recorded again where the guard asks for it); recorded on other values; forward and backward in one;
+called while another graph is recorded."""
 ONLY_LAYOUT = ("view", "copied")
 """Log entries that may differ where the memory layout of a result decides whether a view exists: a graph is logical, its results are contiguous."""
 
@@ -95,10 +96,10 @@ class NotRecorded(Exception):
     """The program's inputs share memory in a way that no graph is recorded for (InplaceError of kind input_alias)."""
 
 
-def record(run: Run, check: bool) -> Any:
-    """The graph of a run's function."""
+def record(function: Any, arguments: tuple[Any, ...], check: bool) -> Any:
+    """The graph of a function."""
     try:
-        return trace(run, run.arguments, check=check)
+        return trace(function, arguments, check=check)
     except InplaceError as e:
         if e.kind == "input_alias":
             raise NotRecorded from None
@@ -109,8 +110,11 @@ def run_recorded(program: Program, mode: str, check: bool) -> tuple[Seen, int]:
     """The program as a recorded graph; also returns the seed of the inputs it was called on."""
     seed, world = 0, TwofoldWorld()
     run = Run(world, program, 0)
-    module = record(run, check)
+    module = record(run, run.arguments, check)
     log = list(run.log)
+    if mode == "nested":
+        inner = module
+        module = record(lambda *arguments: inner(*arguments), run.arguments, check)
     if mode == "other values" and not module.bindings:
         seed, run = 1, Run(world, program, 1)
     outputs = module(*run.arguments)
@@ -118,7 +122,7 @@ def run_recorded(program: Program, mode: str, check: bool) -> tuple[Seen, int]:
         try:
             outputs = module(*run.arguments)
         except GuardError:
-            module = record(run, False)
+            module = record(run, run.arguments, False)
             log = list(run.log)
             outputs = module(*run.arguments)
     return run.look(outputs, log), seed

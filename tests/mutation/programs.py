@@ -269,6 +269,9 @@ class Writer:
     def indexed_write(self, name: str, a: np.ndarray) -> Draft:
         s, n = self.source, a.shape[0]
         kind = s.below(100)
+        if kind < 10:
+            same = [m for m, b in self.shapes.items() if b.shape == a.shape]
+            return ("setmask", (name, s.choice(same), s.number()), ())
         if kind < 50 or not n:
             index: Any = self.basic(a.shape)
         elif kind < 62:
@@ -286,7 +289,7 @@ class Writer:
     def append(self, draft: Draft, no_grad: bool) -> None:
         """Enter the step, and what it gives into the model of shapes."""
         name, operands, params = draft
-        out = f"r{len(self.steps)}" if not name.endswith("_") and name not in ("setitem", "iadd") else ""
+        out = f"r{len(self.steps)}" if not name.endswith("_") and name not in ("setitem", "setmask", "iadd") else ""
         self.steps.append(Step(name, operands, params, no_grad, out, len(self.steps)))
         if not out:
             return

@@ -281,7 +281,7 @@ def execute(world: World, s: Step, operands: list[Any]) -> Any:
         return x.detach()
     if name in ("index", "view", "reshape", "expand", "permute", "unsqueeze", "squeeze", "select", "narrow", "unfold", "transpose", "diagonal", "split", "unbind"):
         return world.view(lambda t: show(world, name, t, params), x)
-    if name in WRITES or name in ("setitem", "index_put_"):
+    if name in WRITES or name in ("setitem", "setmask", "index_put_"):
         return write(world, name, x, others, params)
     x, *others = map(world.read, operands)
     if name == "gather":
@@ -318,6 +318,11 @@ def write(world: World, name: str, x: Any, others: list[Any], params: tuple[Any,
             world.set_basic(x, index, others[0])
             return x
         world.set_advanced(x, index, others[0])
+        return x
+    if name == "setmask":
+        mask = world.read(others[0]).detach() > 0
+        world.before_write(name, x, [])
+        x[mask] = others[1]
         return x
     if name == "masked_fill_":
         mask = world.read(others[0]).detach() > 0

@@ -1,4 +1,4 @@
-"""What the rows of samples do not say of reductions, sorts, normalisations and losses: overloads, ties, running statistics, accuracy of long sums."""
+"""What the rows of samples do not say of reductions, normalisations and losses: overloads, ties, running statistics, long sums."""
 
 from __future__ import annotations
 

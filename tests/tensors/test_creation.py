@@ -9,7 +9,15 @@ import pytest
 
 import twofold as tf
 from twofold.support.errors import (
-    ArgumentError, DeviceError, DTypeError, InplaceError, ShapeError, TraceError, TwofoldError, UnsupportedError, ValueRangeError,
+    ArgumentError,
+    DeviceError,
+    DTypeError,
+    InplaceError,
+    ShapeError,
+    TraceError,
+    TwofoldError,
+    UnsupportedError,
+    ValueRangeError,
 )  # fmt: skip
 
 DATA: dict[str, Any] = {

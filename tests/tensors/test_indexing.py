@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
 import pytest
 
 import twofold as tf
-from twofold.support.errors import ArgumentError, DeviceError, DTypeError, IndexOutOfRange, InplaceError, ShapeError, TwofoldError
-from twofold.support.errors import UnsupportedError, ValueRangeError
+from twofold.support.errors import (
+    ArgumentError,
+    DeviceError,
+    DTypeError,
+    IndexOutOfRange,
+    InplaceError,
+    ShapeError,
+    TwofoldError,
+    UnsupportedError,
+    ValueRangeError,
+)
 from twofold.tensors.functions import FUNCTIONS, INPLACE
 from twofold.tensors.indexing import FUNCTIONAL
 
@@ -213,7 +223,7 @@ REFUSED: list[tuple[Any, type[Exception], str]] = [
 @pytest.mark.parametrize("place,error,text", REFUSED)
 def test_refused(place: Any, error: type[Exception], text: str) -> None:
     x = tf.tensor(X)
-    with pytest.raises(error, match=text.replace("(", r"\(").replace(")", r"\)")):
+    with pytest.raises(error, match=re.escape(text)):
         x[place]
     with pytest.raises(error):
         x[place] = 0.0
@@ -233,7 +243,7 @@ def test_of_a_0d_tensor() -> None:
 
 def test_errors_name_the_users_line() -> None:
     x = tf.zeros(2)
-    with pytest.raises(IndexOutOfRange, match="test_indexing.py"):
+    with pytest.raises(IndexOutOfRange, match=r"test_indexing\.py"):
         x[5]
 
 

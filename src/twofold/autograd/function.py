@@ -61,7 +61,7 @@ class FunctionNode(NodeView, Node):
         self.plan = self.hooks = self.code = None
         self.seq = self.lasti = 0
         self.edges = ()
-        self.needs_input_grad = tuple(isinstance(a, Tensor) and bool(a.requires_grad) for a in arguments)  # type: ignore[attr-defined]
+        self.needs_input_grad = tuple(isinstance(a, Tensor) and bool(a.requires_grad) for a in arguments)
         self._in_types = tuple(a._type if isinstance(a, Tensor) else None for a in arguments)
         self._to_save: tuple[Any, ...] = ()
         self._kept: tuple[Kept | None, ...] | None = None
@@ -179,7 +179,7 @@ def fitted(r: Tensor, t: TensorType, name: str, index: int) -> Tensor:
         if len(shape) < len(t.shape) or any(n not in (1, m) for n, m in zip(padded, shape, strict=True)):
             raise ShapeError(f"{name} returned a gradient of shape {tuple(shape)} for argument {index}, which has shape {tuple(t.shape)}")
         r = TENSOR["sum_to_size"](r, t.shape)
-    return r if r._type.dtype is t.dtype else r.to(t.dtype)  # type: ignore[attr-defined]
+    return r if r._type.dtype is t.dtype else r.to(t.dtype)
 
 
 class Function:
@@ -306,7 +306,7 @@ class _Result:
         dirty = any(o is t for t in ctx._dirty)
         known = any(o is t for t in self.inputs) or o._node is not None or id(o) in self.nodes
         if fixed:
-            return o.detach() if known and not dirty else o  # type: ignore[attr-defined]
+            return o.detach() if known and not dirty else o
         if dirty and base_of(o) is not o:
             return self.join_view(o)
         self.nodes[id(o)] = k

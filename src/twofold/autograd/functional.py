@@ -29,12 +29,12 @@ def _tuple_of(value: Any, what: str, name: str) -> tuple[bool, Tensors]:
 def _prepared(inputs: Tensors, create_graph: bool) -> Tensors:
     """Inputs to differentiate by: in the graph of the caller's tensors if a graph is wanted, leaves of their own if not."""
     if create_graph:
-        return tuple(TENSOR["alias"](t) if t._node is not None else t.detach().requires_grad_() for t in inputs)  # type: ignore[attr-defined]
-    return tuple(t.detach().requires_grad_() for t in inputs)  # type: ignore[attr-defined]
+        return tuple(TENSOR["alias"](t) if t._node is not None else t.detach().requires_grad_() for t in inputs)
+    return tuple(t.detach().requires_grad_() for t in inputs)
 
 
 def _finished(results: Tensors, create_graph: bool, many: bool) -> Any:
-    done = results if create_graph else tuple(t.detach() for t in results)  # type: ignore[attr-defined]
+    done = results if create_graph else tuple(t.detach() for t in results)
     return done if many else done[0]
 
 
@@ -166,7 +166,7 @@ def jvp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool
         prepared = _prepared(given, create_graph)
         weights = _vectors(v, prepared, many_in, "input", "jvp")
         many_out, outputs = _tuple_of(func(*prepared), "the function's outputs", "jvp")
-        dummies = tuple(_zeros(o).requires_grad_() for o in outputs)  # type: ignore[attr-defined]
+        dummies = tuple(_zeros(o).requires_grad_() for o in outputs)
         pulled = _gradients(outputs, prepared, dummies, True, strict, "jvp")
         result = _gradients(pulled, dummies, weights, create_graph, False, "jvp")
     return _finished(outputs, create_graph, many_out), _finished(result, create_graph, many_out)
@@ -193,7 +193,7 @@ def hvp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool
         weights = _vectors(v, prepared, many, "input", "hvp")
         out = _single_number(func(*prepared), "hvp")
         gradients = _gradients([out], prepared, [None], True, strict, "hvp")
-        dummies = tuple(_zeros(g).requires_grad_() for g in gradients)  # type: ignore[attr-defined]
+        dummies = tuple(_zeros(g).requires_grad_() for g in gradients)
         pulled = _gradients(gradients, prepared, dummies, True, strict, "hvp")
         result = _gradients(pulled, dummies, weights, create_graph, False, "hvp")
     return _finished((out,), create_graph, False), _finished(result, create_graph, many)

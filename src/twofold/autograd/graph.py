@@ -121,7 +121,7 @@ class _AllHook:
         self.nodes, self.fn, self.lock = nodes, fn, threading.Lock()
 
     def register(self, tensors: Sequence[Tensor]) -> list[Any]:
-        return [t.register_hook(self.hook(i)) for i, t in enumerate(tensors)]  # type: ignore[attr-defined]
+        return [t.register_hook(self.hook(i)) for i, t in enumerate(tensors)]
 
     def hook(self, index: int) -> Callable[[Tensor], None]:
         def arrived(g: Tensor) -> None:

@@ -263,6 +263,8 @@ def check_symbols(name: str, layout: Layout, leaves: list[Any], bindings: Mappin
     """`check_signature` for a call that is recorded. Gradients matter only to a graph that writes its inputs."""
     tensors = watched_tensors(layout, leaves, bindings)
     check_types(name, layout, tensors)
+    if layout.write_backs:
+        recorder.group_inputs(tensors)
     compare_signatures(name, layout, recorder.signature_of(tensors), recorded=True)
 
 

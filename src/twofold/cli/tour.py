@@ -90,7 +90,7 @@ def difference(a: Any, b: Any) -> float:
 
 def gradients(model: DigitsNet) -> dict[str, Any]:
     """Copies of the parameters' gradients."""
-    return {name: np.array(memory(p.grad)) for name, p in model.named_parameters() if p.grad is not None}  # type: ignore[attr-defined]
+    return {name: np.array(memory(p.grad)) for name, p in model.named_parameters() if p.grad is not None}
 
 
 def compare(model: DigitsNet, images: Tensor, labels: Tensor, clock: Clock, console: Console) -> dict[str, Any]:
@@ -101,7 +101,7 @@ def compare(model: DigitsNet, images: Tensor, labels: Tensor, clock: Clock, cons
     eager_loss, eager_grads = loss.item(), gradients(model)
     console.rule("The dynamic graph: what this batch's loss left behind")
     text = io.StringIO()
-    show_graph(loss.grad_fn, file=text)  # type: ignore[attr-defined]
+    show_graph(loss.grad_fn, file=text)
     console.print(text.getvalue().rstrip(), markup=False, highlight=False)
     with clock.stage("trace"):
         graph = trace(model, (images,), dynamic_shapes={"x": {0: "batch"}})
@@ -141,7 +141,7 @@ def run_tour(epochs: int, seed: int, json_path: Path | None, quiet: bool) -> int
         loader = DataLoader(train_set, batch_size=BATCH, shuffle=True)
         test_loader = DataLoader(test_set, batch_size=256)
     model = DigitsNet()
-    console.print(f"{len(train_set)} training and {len(test_set)} test images of handwritten digits, 8×8 (UCI)")  # type: ignore[arg-type]
+    console.print(f"{len(train_set)} training and {len(test_set)} test images of handwritten digits, 8×8 (UCI)")
     with clock.stage("training"):
         losses = train(model, loader, epochs, console)
     console.print(f"trained {epochs} epochs: loss {losses[0]:.4f} → {losses[-1]:.4f}")

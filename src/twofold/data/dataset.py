@@ -58,7 +58,7 @@ class TensorDataset(Dataset[tuple[Tensor, ...]]):
         self.tensors = tensors
 
     def __getitem__(self, index: int) -> tuple[Tensor, ...]:
-        return tuple([tensor[index] for tensor in self.tensors])  # type: ignore[index]
+        return tuple([tensor[index] for tensor in self.tensors])
 
     def __len__(self) -> int:
         return int(self.tensors[0]._type.shape[0])

@@ -153,6 +153,7 @@ class Op:
     promotion:   None (no conversion), "default" (operands to their result type), "float" (integers to the default float dtype)
     body:        elementwise operations: one expression over the inputs' names in the scalar vocabulary (the loop compiler reads it too)
     eager:       optionally a faster NumPy form, same arguments as `reference`, tested against it
+    specialize:  optionally (input types, output type, attributes) -> a NumPy function of the arrays alone that is faster for these types, or None
     decomposition: the operation in terms of others (written with their names), or None
     template:    the name of the compiler's template that serves it whole, or ""
     """
@@ -166,6 +167,7 @@ class Op:
     promotion: str | None = None
     body: str = ""
     eager: Callable[..., Any] | None = None
+    specialize: Callable[..., Any] | None = None
     any_dtype: bool = False
     inplace: bool = False
     method: bool = True

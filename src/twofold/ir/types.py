@@ -150,9 +150,9 @@ def result_type(*operands: Type) -> DType:
         current = best[rank]
         best[rank] = d if current is None else promote_types(current, d)
     result: DType | None = None
-    for d in best:
-        if d is not None and (result is None or d.category > result.category):
-            result = d
+    for group in best:
+        if group is not None and (result is None or group.category > result.category):
+            result = group
     assert result is not None, "result_type needs a tensor or scalar operand"
     return result
 

@@ -27,4 +27,4 @@ class DigitsNet(Module):
         """Scores of the classes."""
         x = self.relu(self.conv1(x))
         x = self.pool(self.relu(self.conv2(x)))
-        return self.fc(self.flatten(x))  # type: ignore[no-any-return]
+        return self.fc(self.flatten(x))

@@ -147,7 +147,7 @@ def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dty
 
 def softmin(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
     """softmax(-x) along `dim`."""
-    return FUNCTIONS["softmax"](-input, _implicit_dim("softmin", input, dim), dtype=dtype)  # type: ignore[operator]
+    return FUNCTIONS["softmax"](-input, _implicit_dim("softmin", input, dim), dtype=dtype)
 
 
 # ---- embedding ---------------------------------------------------------------------------------------------------------------------------

@@ -322,17 +322,17 @@ class Module:
     def requires_grad_(self: T, requires_grad: bool = True) -> T:
         """Set requires_grad of all parameters; returns self."""
         for p in self.parameters():
-            p.requires_grad_(requires_grad)  # type: ignore[attr-defined]
+            p.requires_grad_(requires_grad)
         return self
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Drop the gradients of all parameters (or fill them with zeros)."""
         for p in self.parameters():
-            if p.grad is not None:  # type: ignore[attr-defined]
+            if p.grad is not None:
                 if set_to_none:
-                    p.grad = None  # type: ignore[attr-defined]
+                    p.grad = None
                 else:
-                    p.grad.detach_().zero_()  # type: ignore[attr-defined]
+                    p.grad.detach_().zero_()
 
     def to(self: T, *args: Any, **kwargs: Any) -> T:
         """Convert floating-point parameters and buffers to a dtype, all of them to a device; changes the module, returns it."""
@@ -341,7 +341,7 @@ class Module:
             raise ArgumentError(f"Module.to takes floating-point dtypes only, not {dtype.name}")
 
         def convert(t: Tensor) -> Tensor:
-            return t.to(device=device, dtype=dtype if t._type.dtype.is_floating_point else None)  # type: ignore[attr-defined]
+            return t.to(device=device, dtype=dtype if t._type.dtype.is_floating_point else None)
 
         return self._apply(convert)
 
@@ -351,9 +351,9 @@ class Module:
             for p in module._parameters.values():
                 if p is None:
                     continue
-                p.data = convert(p.detach())  # type: ignore[attr-defined]
-                if p.grad is not None:  # type: ignore[attr-defined]
-                    p.grad = convert(p.grad.detach())  # type: ignore[attr-defined]
+                p.data = convert(p.detach())
+                if p.grad is not None:
+                    p.grad = convert(p.grad.detach())
             for name, b in module._buffers.items():
                 if b is not None:
                     module._buffers[name] = convert(b)
@@ -389,7 +389,7 @@ class Module:
         result: dict[str, Any] = OrderedDict() if destination is None else destination
         for name, t in itertools.chain(self._parameters.items(), self._buffers.items()):
             if t is not None and name not in self._non_persistent:
-                result[prefix + name] = t if keep_vars else t.detach()  # type: ignore[attr-defined]
+                result[prefix + name] = t if keep_vars else t.detach()
         for name, module in self._modules.items():
             if module is not None:
                 module.state_dict(destination=result, prefix=f"{prefix}{name}.", keep_vars=keep_vars)

@@ -26,7 +26,7 @@ def _listed(tensors: Any, what: str) -> list[Tensor]:
 
 
 def _gradients(parameters: Any, what: str) -> list[Any]:
-    return [p.grad for p in _listed(parameters, what) if p.grad is not None]  # type: ignore[attr-defined]
+    return [p.grad for p in _listed(parameters, what) if p.grad is not None]
 
 
 def get_total_norm(tensors: Any, norm_type: float = 2.0, error_if_nonfinite: bool = False, foreach: bool | None = None) -> Tensor:
@@ -49,7 +49,7 @@ def get_total_norm(tensors: Any, norm_type: float = 2.0, error_if_nonfinite: boo
 def clip_grads_with_norm_(parameters: Any, max_norm: float, total_norm: Tensor, foreach: bool | None = None) -> None:
     """Scale the gradients by min(1, max_norm / (total_norm + 1e-6)), in place. `foreach` has no effect."""
     with grad_mode(False):
-        factor = FUNCTIONS["clamp"](float(max_norm) / (total_norm + 1e-6), None, 1.0)  # type: ignore[operator]
+        factor = FUNCTIONS["clamp"](float(max_norm) / (total_norm + 1e-6), None, 1.0)
         for g in _gradients(parameters, "clip_grads_with_norm_"):
             INPLACE["mul_"](g, factor)
 
@@ -99,6 +99,6 @@ def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
             raise DTypeError(f"vector_to_parameters: a vector of {vec._type.dtype.name} for parameters of {p._type.dtype.name}")
     for p in listed:
         count = p._type.numel
-        part = vec.detach()[start : start + count]  # type: ignore[attr-defined]
-        p.data = FUNCTIONS["reshape"](part, p._type.shape).detach()  # type: ignore[attr-defined]
+        part = vec.detach()[start : start + count]
+        p.data = FUNCTIONS["reshape"](part, p._type.shape).detach()
         start += count

@@ -1,7 +1,7 @@
 """Batch normalisation on arrays: sums a channel and the affine passes, for both memory layouts, in chunks that stay in the cache.
 
-Channels-last memory (and (N, C) data) is a matrix of rows of C; channels-first memory with small images a matrix of rows of C*L with
-every channel's value repeated; with large images it stays (N, C, L).
+Channels-last memory (and (N, C) data) is a matrix of rows of C, several put into one row where C is small; channels-first memory with small
+images a matrix of rows of C*L with every channel's value repeated; with large images it stays (N, C, L).
 """
 
 from __future__ import annotations
@@ -20,22 +20,25 @@ REPEAT_BELOW = 512
 class Layout:
     """How an (N, C, …) array is worked on: `kind` is "rows", "repeated" or "images"."""
 
-    __slots__ = ("channels", "count", "kind", "length", "shape")
+    __slots__ = ("channels", "count", "group", "kind", "length", "shape")
 
     def __init__(self, a: Any) -> None:
         self.shape = a.shape
         self.channels = a.shape[1]
         self.length = math.prod(a.shape[2:])
         self.count = a.shape[0] * self.length
+        self.group = 1  # rows of C put into one
         if a.ndim == 2 or np.moveaxis(a, 1, -1).flags.c_contiguous:
             self.kind = "rows"
+            while 0 < self.group * self.channels <= REPEAT_BELOW and self.count % (2 * self.group) == 0:
+                self.group *= 2
         else:
             self.kind = "repeated" if self.length <= REPEAT_BELOW else "images"
 
     def open(self, a: Any) -> Any:
         """The array in the shape that is worked on; a copy only where its memory differs from the layout."""
         if self.kind == "rows":
-            return np.moveaxis(a, 1, -1).reshape(self.count, self.channels)
+            return np.moveaxis(a, 1, -1).reshape(self.count // self.group, self.group * self.channels)
         if self.kind == "repeated":
             return a.reshape(self.shape[0], self.channels * self.length)
         return a.reshape(self.shape[0], self.channels, self.length)
@@ -49,7 +52,7 @@ class Layout:
     def spread(self, p: Any) -> Any:
         """A value a channel, so that it broadcasts to what is worked on."""
         if self.kind == "rows":
-            return p
+            return p if self.group == 1 else np.tile(p, self.group)
         return np.repeat(p, self.length) if self.kind == "repeated" else p[:, None]
 
     def total(self, part: Any) -> Any:
@@ -65,7 +68,9 @@ class Layout:
         return self._fold(np.einsum("ij,ij->j", a, b))
 
     def _fold(self, s: Any) -> Any:
-        return s if self.kind == "rows" else np.add.reduce(s.reshape(self.channels, self.length), axis=1)
+        if self.kind == "rows":
+            return s if self.group == 1 else np.add.reduce(s.reshape(self.group, self.channels), axis=0)
+        return np.add.reduce(s.reshape(self.channels, self.length), axis=1)
 
     def chunks(self, a: Any) -> Any:
         return chunks(a.shape[0], math.prod(a.shape[1:]))

@@ -212,10 +212,10 @@ define(
         lambda g, other, input_shape, other_shape: matmul_backward_input(g, other, input_shape, other_shape),
         lambda g, input, input_shape, other_shape: matmul_backward_other(g, input, input_shape, other_shape),
     ),
-    doc="""The matrix product with broadcast batches. A 1-d operand is a row on the left and a column on the right, and its dimension
-vanishes.
+    doc="""The matrix product with broadcast batches.
 
-The public `matmul` (and `@`) records `dot`, `mv`, `mm` and `bmm` where the ranks are theirs, and this operation for all other ranks.""",
+A 1-d operand is a row on the left and a column on the right, and its dimension vanishes. The public `matmul` (and `@`) records
+`dot`, `mv`, `mm` and `bmm` where the ranks are theirs, and this operation for all other ranks.""",
 )  # fmt: skip
 
 # ---- products with an addend -----------------------------------------------------------------------------------------------------------

@@ -225,7 +225,7 @@ define(
 )  # fmt: skip
 
 
-def _prod(input: Any, dim: int | None = None, keepdim: bool = False, dtype: DType | None = None) -> Any:
+def _prod(input: Any, dim: int | None = None, keepdim: Any = False, dtype: DType | None = None) -> Any:
     if dtype is not None:
         input = input.astype(working(dtype))
     elif input.dtype.kind in "ub":
@@ -309,11 +309,11 @@ define(
 # ---- extrema ------------------------------------------------------------------------------------------------------------------------
 
 
-def _amax(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
+def _amax(input: Any, dim: Any = None, keepdim: Any = False) -> Any:
     return np.maximum.reduce(input, axis=axes_of(input, dim), keepdims=keepdim)
 
 
-def _amin(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
+def _amin(input: Any, dim: Any = None, keepdim: Any = False) -> Any:
     return np.minimum.reduce(input, axis=axes_of(input, dim), keepdims=keepdim)
 
 
@@ -437,57 +437,6 @@ define(
     doc="The index of the first least element along `dim` (of the flattened tensor by default); of the first NaN if there is one.",
 )  # fmt: skip
 
-# ---- medians --------------------------------------------------------------------------------------------------------------------------
-
-
-def _median_index(input: Any, dim: int) -> Any:
-    """Indices, `dim` kept, of the lower median, or of the first NaN."""
-    order = np.argsort(input, axis=dim, kind="stable")
-    index = np.take(order, [(input.shape[dim] - 1) // 2], axis=dim)
-    if input.dtype.kind != "f":
-        return index
-    bad = np.isnan(input)
-    return np.where(np.any(bad, dim, keepdims=True), np.argmax(bad, dim, keepdims=True), index)
-
-
-def _median(input: Any) -> Any:
-    flat = np.asarray(input).reshape(-1)
-    if flat.size == 0:
-        return flat.dtype.type(np.nan if flat.dtype.kind == "f" else np.iinfo(flat.dtype).min)
-    return flat[_median_index(flat, 0)[0]]
-
-
-def _median_dim(input: Any, dim: int, keepdim: bool = False) -> tuple[Any, Any]:
-    if input.ndim == 0:
-        return input.copy(), np.int64(0)
-    return pick(input, _median_index(input, dim), dim, keepdim)
-
-
-def _median_type(input: TensorType) -> TensorType:
-    if input.dtype is dtypes.bool_:
-        raise DTypeError("median takes numbers, not bool")
-    return input.with_shape(())
-
-
-define(
-    "median(Tensor input) -> Tensor",
-    type_rule=_median_type, reference=_median, cost="sort",
-    gradient=(lambda g, input, result, input_shape, input_dtype: split_ties(g, input, result, input_shape, input_dtype, None, False),),
-    doc="""The median of all elements: of an even number the lower of the middle two; NaN if there is one, and NaN of no elements.
-
-    The gradient is shared evenly by the elements equal to it. `twofold.median` also takes a dimension (`median_dim`).""",
-)  # fmt: skip
-define(
-    "median_dim(Tensor input, Dim dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
-    type_rule=values_and_indices("median"), reference=_median_dim, cost="sort", node_name="MedianBackward1", method=False,
-    gradient=(
-        lambda g_values, indices, input_shape, dim, keepdim: value_selecting_reduction_backward(
-            g_values, dim, indices, input_shape, keepdim
-        ),
-    ),
-    doc="The medians along one dimension (the lower of two middle elements; NaN if there is one) and the index of each.",
-)  # fmt: skip
-
 # ---- tests -----------------------------------------------------------------------------------------------------------------------------
 
 
@@ -548,7 +497,7 @@ define(
 )  # fmt: skip
 
 
-def _vector_norm(input: Any, ord: Any = 2, dim: Any = None, keepdim: bool = False, dtype: DType | None = None) -> Any:
+def _vector_norm(input: Any, ord: Any = 2, dim: Any = None, keepdim: Any = False, dtype: DType | None = None) -> Any:
     if dtype is not None:
         input = input.astype(working(dtype))
     axes = axes_of(input, dim)

@@ -11,9 +11,9 @@ from twofold.ir import dtypes
 from twofold.ir.op import NOT_DIFFERENTIABLE
 from twofold.ir.types import TensorType, tensor_type
 from twofold.ops.record import define
-from twofold.ops.reduction import pick
+from twofold.ops.reduction import pick, values_and_indices
 from twofold.ops.typing import reduced_shape
-from twofold.support.errors import ShapeError, ValueRangeError
+from twofold.support.errors import DTypeError, ShapeError, ValueRangeError
 
 
 def order(input: Any, dim: int, descending: bool) -> Any:
@@ -103,6 +103,59 @@ define(
     doc="The `k`-th least element along `dim` (k counts from 1) and its index.",
 )  # fmt: skip
 
+# ---- medians --------------------------------------------------------------------------------------------------------------------------
+
+
+def _median_index(input: Any, dim: int) -> Any:
+    """Indices, `dim` kept, of the lower median, or of the first NaN."""
+    order = np.argsort(input, axis=dim, kind="stable")
+    index = np.take(order, [(input.shape[dim] - 1) // 2], axis=dim)
+    if input.dtype.kind != "f":
+        return index
+    bad = np.isnan(input)
+    return np.where(np.any(bad, dim, keepdims=True), np.argmax(bad, dim, keepdims=True), index)
+
+
+def _median(input: Any) -> Any:
+    flat = np.asarray(input).reshape(-1)
+    if flat.size == 0:
+        return flat.dtype.type(np.nan if flat.dtype.kind == "f" else np.iinfo(flat.dtype).min)
+    return flat[_median_index(flat, 0)[0]]
+
+
+def _median_dim(input: Any, dim: int, keepdim: bool = False) -> tuple[Any, Any]:
+    if input.ndim == 0:
+        return input.copy(), np.int64(0)
+    return pick(input, _median_index(input, dim), dim, keepdim)
+
+
+def _median_type(input: TensorType) -> TensorType:
+    if input.dtype is dtypes.bool_:
+        raise DTypeError("median takes numbers, not bool")
+    return input.with_shape(())
+
+
+define(
+    "median(Tensor input) -> Tensor",
+    type_rule=_median_type, reference=_median, cost="sort",
+    gradient=(lambda g, input, result, input_shape, input_dtype: split_ties(g, input, result, input_shape, input_dtype, None, False),),
+    doc="""The median of all elements: of an even number the lower of the middle two; NaN if there is one, and NaN of no elements.
+
+    The gradient is shared evenly by the elements equal to it. `twofold.median` also takes a dimension (`median_dim`).""",
+)  # fmt: skip
+define(
+    "median_dim(Tensor input, Dim dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
+    type_rule=values_and_indices("median"), reference=_median_dim, cost="sort", node_name="MedianBackward1", method=False,
+    gradient=(
+        lambda g_values, indices, input_shape, dim, keepdim: value_selecting_reduction_backward(
+            g_values, dim, indices, input_shape, keepdim
+        ),
+    ),
+    doc="The medians along one dimension (the lower of two middle elements; NaN if there is one) and the index of each.",
+)  # fmt: skip
+
+# ---- searching --------------------------------------------------------------------------------------------------------------
+
 
 def _searchsorted_type(sorted_sequence: TensorType, input: TensorType, out_int32: bool, right: bool) -> TensorType:
     if sorted_sequence.ndim != 1 and sorted_sequence.shape[:-1] != input.shape[:-1]:
@@ -114,7 +167,7 @@ def _searchsorted_type(sorted_sequence: TensorType, input: TensorType, out_int32
 
 
 def _searchsorted(sorted_sequence: Any, input: Any, out_int32: bool = False, right: bool = False) -> Any:
-    side = "right" if right else "left"
+    side: Any = "right" if right else "left"
     if sorted_sequence.ndim == 1:
         return np.searchsorted(sorted_sequence, input, side)
     rows, wanted = sorted_sequence.reshape(-1, sorted_sequence.shape[-1]), input.reshape(-1, input.shape[-1])

@@ -17,7 +17,7 @@ from twofold.ir.dtypes import DType
 SMALL = 1 << 14
 """Arrays of fewer elements are summed by NumPy as it likes."""
 BLOCK = 128
-CHUNK = 1 << 15
+CHUNK = 1 << 16
 """Elements worked on at a time where several passes follow one another: they stay in the cache."""
 _F32 = np.dtype(np.float32)
 
@@ -39,7 +39,7 @@ def working(dtype: Any) -> np.dtype:
     return np.dtype(dtype)
 
 
-def add_reduce(a: Any, axes: tuple[int, ...] | None, keepdims: bool = False) -> Any:
+def add_reduce(a: Any, axes: tuple[int, ...] | None, keepdims: Any = False) -> Any:
     """The sum over `axes` (None: all)."""
     if axes is None or a.size < SMALL or a.dtype is not _F32:
         return np.add.reduce(a, axis=axes, keepdims=keepdims)

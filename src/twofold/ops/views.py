@@ -134,8 +134,8 @@ define(
     onnx="Reshape@14",
     gradient=(lambda g, input_shape: reshape(g, input_shape),),
     doc=(
-        "The same elements under another shape, sharing memory; raises where strides do not allow it. (In a graph, which knows no "
-        "strides, it always exists.)"
+        "The same elements under another shape, sharing memory; raises where strides do not allow it. In a graph, which knows no "
+        "strides, it always exists."
     ),
 )  # fmt: skip
 define(

@@ -38,7 +38,7 @@ def check_range(name: str, value: Any, low: float = 0.0, below: float | None = N
             raise ValueRangeError(f"{name} as a tensor must have one element, not the shape {tuple(value._type.shape)}")
         if isinstance(value, Symbol):
             return
-        value = value.item()  # type: ignore[attr-defined]
+        value = value.item()
     if not isinstance(value, (int, float)) or isinstance(value, bool):
         raise ArgumentError(f"{name} must be a number, not {type(value).__name__}")
     if not value >= low or (below is not None and not value < below):
@@ -54,7 +54,7 @@ def refuse(differentiable: bool) -> None:
 
 def number(value: Any) -> Any:
     """A hyperparameter as a Python number."""
-    return value.item() if isinstance(value, Tensor) else value  # type: ignore[attr-defined]
+    return value.item() if isinstance(value, Tensor) else value
 
 
 def run_closure(closure: Callable[[], Any] | None) -> Any:
@@ -77,7 +77,7 @@ def counter() -> Tensor:
 
 def widened(t: Tensor) -> Any:
     """A 16-bit tensor in float32, others as they are."""
-    return t.to(float32) if t._type.dtype.is_low_precision else t  # type: ignore[attr-defined]
+    return t.to(float32) if t._type.dtype.is_low_precision else t
 
 
 def assign(target: Tensor, value: Any) -> None:
@@ -195,7 +195,7 @@ class Optimizer:
         for p in params:
             if not isinstance(p, Tensor):
                 raise ArgumentError(f"an optimiser optimises tensors, not {type(p).__name__}")
-            if p._node is not None and not p._node.is_accumulate and not p.retains_grad:  # type: ignore[attr-defined]
+            if p._node is not None and not p._node.is_accumulate and not p.retains_grad:
                 raise ValueRangeError("an optimiser cannot update a tensor that was computed (it is no leaf); use detach() or a Parameter")
         group["params"] = params
         return group, named
@@ -351,7 +351,7 @@ def _loaded(p: Any, name: str, value: Any) -> Any:
     if isinstance(value, Tensor):
         dtype = p._type.dtype if name != "step" and p._type.dtype.is_floating_point else None
         with grad_mode(False):
-            return value.detach().to(dtype=dtype, copy=True)  # type: ignore[attr-defined]
+            return value.detach().to(dtype=dtype, copy=True)
     if isinstance(value, dict):
         return {k: _loaded(p, k, v) for k, v in value.items()}
     return value

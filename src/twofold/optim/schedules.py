@@ -34,7 +34,7 @@ def set_rate(group: dict[str, Any], value: Any, key: str = "lr") -> None:
 
 def copied(value: Any) -> Any:
     """A rate that later writes do not change."""
-    return value.clone() if isinstance(value, Tensor) else value  # type: ignore[attr-defined]
+    return value.clone() if isinstance(value, Tensor) else value
 
 
 def check_optimizer(optimizer: Any) -> None:

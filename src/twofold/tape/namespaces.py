@@ -48,7 +48,7 @@ def raw_function(op: Op) -> Callable[..., Any]:
     text = f"def {op.name}({', '.join(parts)}):\n    return _f({call})\n"
     scope: Namespace = {"_f": function, "_d": defaults, "__name__": None}
     exec(compile(text, "<twofold raw>", "exec"), scope)  # our own signature lines
-    return scope[op.name]  # type: ignore[no-any-return]
+    return scope[op.name]
 
 
 def global_names(code: CodeType) -> set[str]:
@@ -71,7 +71,7 @@ def raw_name(name: str) -> Callable[..., Any]:
         else:
             raise AutogradError(f"a gradient rule names {name!r}, which is neither an operation nor a helper")
         RAW[name] = found
-    return found  # type: ignore[no-any-return]
+    return found
 
 
 def prepare_raw(function: Any) -> None:
@@ -110,10 +110,10 @@ def raw_rules(cls: Any) -> tuple[Any, ...]:
         if callable(rule):
             prepare_raw(rule)
     cls.raw_rules = rules_in(cls.op, RAW)
-    return cls.raw_rules  # type: ignore[no-any-return]
+    return cls.raw_rules
 
 
 def tensor_rules(cls: Any) -> tuple[Any, ...]:
     """The rules of a node class in TENSOR, kept on the class."""
     cls.rules = rules_in(cls.op, TENSOR)
-    return cls.rules  # type: ignore[no-any-return]
+    return cls.rules

@@ -82,7 +82,7 @@ class Node:
 
     def input_type(self, index: int) -> TensorType:
         """The type of flat operand `index`."""
-        return self.type if self.plan is None else self.plan.flat_ins[index]  # type: ignore[no-any-return]
+        return self.type if self.plan is None else self.plan.flat_ins[index]
 
     @property
     def n_outputs(self) -> int:

@@ -40,7 +40,7 @@ class Plan:
         self.undo = self._undo() if self.tracks and op.promotion is not None and type(out) is TensorType else None
 
     def _undo(self) -> tuple[Any, ...] | None:
-        result = []
+        result: list[tuple[Any, Any] | None] = []
         # With mixed dtypes NumPy may widen what a rule computes, so every gradient is brought to its operand's dtype.
         mixed = any(type(t) is TensorType and t.dtype is not self.out.dtype for t in self.flat_ins)
         for t in self.flat_ins:
@@ -74,7 +74,8 @@ def build_plan(op: Op, ins: tuple[Type | None | tuple[Type, ...], ...], attribut
     if type(first) is TensorType and first.device == "meta":
         kernel: Callable[..., Any] = _meta_several(len(out)) if type(out) is tuple else _meta
     else:
-        kernel = make_kernel(op, ins, out, canonical, op.eager or op.reference)
+        special = None if op.specialize is None else op.specialize(ins, out, canonical)
+        kernel = special or make_kernel(op, ins, out, canonical, op.eager or op.reference)
     return Plan(op, ins, out, canonical, kernel)
 
 
@@ -86,7 +87,7 @@ def _meta_several(count: int) -> Callable[..., Any]:
     return lambda *arrays: (None,) * count
 
 
-class PlanTable(dict):  # type: ignore[type-arg]
+class PlanTable(dict):
     """The plans of one operation by (types, attributes) as the caller wrote them."""
 
     __slots__ = ("op",)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
+from twofold.ir.dtypes import DType
 from twofold.ir.mode import INFERENCE
 from twofold.ir.op import wrap_dim
 from twofold.support.errors import ArgumentError, AutogradError, DeviceError, DTypeError, InplaceError, ShapeError
@@ -28,6 +29,10 @@ def shape(self: Tensor) -> Size:
     return Size(self._type.shape)
 
 
+@overload
+def size(self: Tensor, dim: None = None) -> Size: ...
+@overload
+def size(self: Tensor, dim: int) -> int: ...
 def size(self: Tensor, dim: int | None = None) -> Any:
     """The sizes of all dimensions, or of one."""
     if dim is None:
@@ -39,7 +44,7 @@ def _dim_index(self: Tensor, dim: int) -> int:
     return wrap_dim(dim, self._type.ndim, "size") if self._type.ndim else dim
 
 
-def numel(self: Tensor) -> Any:
+def numel(self: Tensor) -> int:
     """The number of elements."""
     return self._type.numel
 
@@ -59,6 +64,10 @@ def contiguous_strides(shape: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(reversed(strides))
 
 
+@overload
+def stride(self: Tensor, dim: None = None) -> tuple[int, ...]: ...
+@overload
+def stride(self: Tensor, dim: int) -> int: ...
 def stride(self: Tensor, dim: int | None = None) -> Any:
     """The step in elements from one index to the next, of every dimension or of one. Symbols are contiguous."""
     if isinstance(self._array, np.ndarray):
@@ -156,7 +165,7 @@ def grad(self: Tensor) -> Tensor | None:
     if node is None:
         return self.__dict__.get("_grad")
     if node.is_accumulate:
-        return node.grad  # type: ignore[attr-defined, no-any-return]
+        return node.grad  # type: ignore[attr-defined]
     if node.hooks is not None and (0 in node.hooks.retain or 0 in node.hooks.retained):
         return node.hooks.retained.get(0)
     warnings.warn(
@@ -229,7 +238,7 @@ def base(self: Tensor) -> Tensor | None:
 
 def data(self: Tensor) -> Tensor:
     """The same memory without history; prefer `detach()`."""
-    return self.detach()  # type: ignore[attr-defined, no-any-return]
+    return self.detach()
 
 
 def set_data(self: Tensor, value: Tensor) -> None:
@@ -252,12 +261,49 @@ def is_inference(self: Tensor) -> bool:
     return bool(self.__dict__.get("_inference", False)) or (INFERENCE.get() and self._node is None)
 
 
+def dim(self: Tensor) -> int:
+    """The number of dimensions."""
+    return self._type.ndim
+
+
+def nbytes(self: Tensor) -> Any:
+    """Bytes of all elements."""
+    return self._type.nbytes
+
+
+def dtype(self: Tensor) -> DType:
+    """The element type."""
+    return self._type.dtype
+
+
 def is_floating_point(self: Tensor) -> bool:
+    """True if the dtype is a floating-point one."""
     return self._type.dtype.is_floating_point
 
 
 def is_signed(self: Tensor) -> bool:
+    """True if the dtype has negative values."""
     return self._type.dtype.is_signed
+
+
+def never(self: Tensor) -> bool:
+    """False: no tensor here is complex, sparse, quantized or on a CUDA device."""
+    return False
+
+
+def is_meta(self: Tensor) -> bool:
+    """True on the meta device: a shape and a dtype without data."""
+    return self._type.device == "meta"
+
+
+def get_device(self: Tensor) -> int:
+    """The number of the CUDA device: -1, there is none."""
+    return -1
+
+
+def retain_grad(self: Tensor) -> None:
+    """Make a tensor that is no leaf keep its gradient in `.grad` as well."""
+    engine.retain_grad(self)
 
 
 def cuda(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
@@ -272,16 +318,14 @@ METHODS: dict[str, Callable[..., Any]] = {
         register_post_accumulate_grad_hook, backward, is_inference, is_floating_point, is_signed, cuda,
     )
 } | {
-    "nelement": numel, "dim": lambda self: self._type.ndim, "ndimension": lambda self: self._type.ndim, "is_complex": lambda self: False,
-    "get_device": lambda self: -1, "retain_grad": lambda self: engine.retain_grad(self),
+    "nelement": numel, "dim": dim, "ndimension": dim, "is_complex": never, "get_device": get_device, "retain_grad": retain_grad,
 }  # fmt: skip
 PROPERTIES: dict[str, property] = {
-    "shape": property(shape), "device": property(device), "dtype": property(lambda self: self._type.dtype, doc="The element type."),
-    "ndim": property(lambda self: self._type.ndim, doc="The number of dimensions."),
-    "itemsize": property(element_size), "nbytes": property(lambda self: self._type.nbytes, doc="Bytes of all elements."),
+    "shape": property(shape), "device": property(device), "dtype": property(dtype), "ndim": property(dim),
+    "itemsize": property(element_size), "nbytes": property(nbytes),
     "requires_grad": property(requires_grad, set_requires_grad), "is_leaf": property(is_leaf), "grad_fn": property(grad_fn),
-    "output_nr": property(output_nr), "grad": property(grad, set_grad, lambda self: set_grad(self, None)), "retains_grad": property(retains_grad),
+    "output_nr": property(output_nr), "grad": property(grad, set_grad, lambda self: set_grad(self, None)),
+    "retains_grad": property(retains_grad),
     "_version": property(version_of), "_base": property(base), "data": property(data, set_data),
-    "is_cuda": property(lambda self: False), "is_meta": property(lambda self: self._type.device == "meta"),
-    "is_sparse": property(lambda self: False), "is_quantized": property(lambda self: False),
+    "is_cuda": property(never), "is_meta": property(is_meta), "is_sparse": property(never), "is_quantized": property(never),
 }  # fmt: skip

@@ -23,7 +23,7 @@ def _recorder(values: Sequence[Any]) -> Recorder | None:
             if active is not None and v._recorder is not active:
                 active.foreign_symbol("cond / while_loop", v)
             active = v._recorder
-    return active  # type: ignore[no-any-return]
+    return active
 
 
 def cond(pred: Any, true_fn: Callable[..., Any], false_fn: Callable[..., Any], operands: Sequence[Any] = ()) -> Any:
@@ -38,7 +38,7 @@ def cond(pred: Any, true_fn: Callable[..., Any], false_fn: Callable[..., Any], o
         return true_fn(*operands) if pred else false_fn(*operands)
     if pred._type.dtype is not bool_ or pred._type.numel != 1:
         raise DTypeError(f"cond: the predicate must be a bool tensor of one element, not {pred._type}")
-    predicate = recorder.read(pred if not pred._type.shape else pred.reshape(()))  # type: ignore[attr-defined]
+    predicate = recorder.read(pred if not pred._type.shape else pred.reshape(()))
     specs: list[Any] = []
     flags: list[list[bool]] = []
     body = _body(recorder, operands, specs, flags)

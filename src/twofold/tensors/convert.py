@@ -49,12 +49,12 @@ def tolist(self: Tensor) -> Any:
 def numpy(self: Tensor, *, force: bool = False) -> np.ndarray:
     """The data as a NumPy array that shares memory. A tensor that requires grad must be detached first (or `force=True`)."""
     if isinstance(self, Symbol):
-        return self._recorder.concrete(self, "numpy()")  # type: ignore[no-any-return]
+        return self._recorder.concrete(self, "numpy()")
     if self._node is not None and not force:
         raise AutogradError("numpy() on a tensor that requires grad: use tensor.detach().numpy(), or numpy(force=True)")
     array = memory(self)
     mark_escaped(array)
-    return array  # type: ignore[no-any-return]
+    return array
 
 
 def __array__(self: Tensor, dtype: Any = None, copy: bool | None = None) -> np.ndarray:  # noqa: N807
@@ -108,11 +108,11 @@ def __len__(self: Tensor) -> int:  # noqa: N807
 def __iter__(self: Tensor) -> Iterator[Tensor]:  # noqa: N807
     if not self._type.shape:
         raise ArgumentError("iteration over a 0-d tensor")
-    return iter(self.unbind(0))  # type: ignore[attr-defined, no-any-return]
+    return iter(self.unbind(0))
 
 
 def __contains__(self: Tensor, value: Any) -> bool:  # noqa: N807
-    return bool((self == value).any())  # type: ignore[attr-defined]
+    return bool((self == value).any())
 
 
 # ---- dtype and device ------------------------------------------------------------------------------------------------------------
@@ -132,9 +132,9 @@ def to(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
             raise DeviceError("a symbol cannot change its device while a graph is recorded")
         result = wrap_typed(None, tensor_type(self._type.dtype, self._type.shape, "meta"))
     if dtype is not None and dtype is not result._type.dtype:
-        return dispatch(_to, (result,), {"dtype": dtype})  # type: ignore[no-any-return]
+        return dispatch(_to, (result,), {"dtype": dtype})
     if force and result is self:
-        return dispatch(_clone, (self,), {})  # type: ignore[no-any-return]
+        return dispatch(_clone, (self,), {})
     return result
 
 
@@ -172,6 +172,11 @@ def type_(self: Tensor, dtype: Any = None) -> Any:
     return to(self, as_dtype(dtype))
 
 
+def type_as(self: Tensor, other: Tensor) -> Tensor:
+    """The tensor converted to the dtype of the other."""
+    return to(self, other._type.dtype)
+
+
 def cpu(self: Tensor) -> Tensor:
     """The tensor on the CPU (itself)."""
     return to(self, "cpu")
@@ -190,7 +195,7 @@ def _converter(dtype: DType) -> Callable[[Tensor], Tensor]:
 
 def __deepcopy__(self: Tensor, memo: dict[int, Any]) -> Tensor:  # noqa: N807
     if id(self) in memo:
-        return memo[id(self)]  # type: ignore[no-any-return]
+        return memo[id(self)]
     if isinstance(self, Symbol):
         raise TraceError("a symbol cannot be deep-copied while a graph is recorded; use clone()")
     if self._node is not None and not self._node.is_accumulate:
@@ -233,7 +238,7 @@ METHODS: dict[str, Callable[..., Any]] = {
         item, tolist, numpy, __array__, __bool__, __int__, __float__, __index__, __complex__, __len__, __iter__, __contains__, to, cpu,
         __deepcopy__, __reduce_ex__,
     )
-} | {"type": type_, "type_as": lambda self, other: to(self, other._type.dtype)}  # fmt: skip
+} | {"type": type_, "type_as": type_as}  # fmt: skip
 METHODS |= {
     name: _converter(d)
     for name, d in {

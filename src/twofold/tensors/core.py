@@ -18,9 +18,12 @@ from twofold.support.errors import DeviceError
 
 if TYPE_CHECKING:
     from twofold.tape.node import Node
+    from twofold.tensors.members import TensorMembers
+else:
+    TensorMembers = object  # `tensors.methods` attaches the members
 
 
-class Tensor:
+class Tensor(TensorMembers):
     """A multi-dimensional array of one dtype that can carry gradients; make one with `twofold.tensor`, `zeros`, `from_numpy`, …"""
 
     __slots__ = ("__dict__", "__weakref__", "_alias", "_array", "_node", "_type")
@@ -49,7 +52,7 @@ class Symbol(Tensor):
     _seen: Any
 
 
-class Size(tuple):  # type: ignore[type-arg]
+class Size(tuple):
     """A shape: a tuple of ints (or symbolic dimensions) that prints as PyTorch's."""
 
     __slots__ = ()

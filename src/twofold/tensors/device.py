@@ -26,7 +26,7 @@ class device(str):  # noqa: N801  (PyTorch's name)
         return self.split(":")[0]
 
     @property
-    def index(self) -> int | None:
+    def index(self) -> int | None:  # type: ignore[override]  # hides str.index: PyTorch's name
         """The number after the colon, or None."""
         return int(self.split(":")[1]) if ":" in self else None
 

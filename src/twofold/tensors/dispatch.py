@@ -178,11 +178,16 @@ def execute(op: Op, plan: Plan, operands: tuple[Any, ...]) -> Any:
     return tuple(outs)
 
 
+def layout_is_free(source: Tensor) -> bool:
+    """True for a result whose memory nothing else knows: no leaf, no view, without views and aliases, not handed out."""
+    node = source._node
+    return not ((node is not None and node.is_accumulate) or getattr(source, "_alias", None) is not None or has_escaped(source._array))
+
+
 def logical_order(source: Tensor, array: Any) -> Any:
     """The array of a tensor about to be viewed. A result that eager keeps in another layout (channels-last strides under an NCHW shape) is put into
     C order first, so that the layout shows nowhere; a tensor with views, or one that is a view, a leaf or known outside, stays as it is."""
-    node = source._node
-    if (node is not None and node.is_accumulate) or getattr(source, "_alias", None) is not None or has_escaped(array):
+    if not layout_is_free(source):
         return array
     source._array = np.ascontiguousarray(array)
     return source._array

@@ -28,7 +28,7 @@ def takes_tensor_first(name: str, function: Any) -> bool:
 def compared(function: Any) -> Any:
     """`==` and `!=`: NotImplemented for what no tensor can be compared with (None, strings, …), so that Python compares identities."""
 
-    def operator(self: Tensor, other: Any) -> Any:
+    def operator(self: Tensor, other: Any) -> Tensor:
         return function(self, other) if isinstance(other, COMPARABLE) else NotImplemented
 
     return operator
@@ -37,7 +37,7 @@ def compared(function: Any) -> Any:
 COMPARABLE = (Tensor, bool, int, float, np.generic)
 
 
-def matmul_reflected(self: Tensor, other: Any) -> Any:
+def matmul_reflected(self: Tensor, other: Any) -> Tensor:
     """`other @ self` for an `other` that is no tensor."""
     return FUNCTIONS["matmul"](other, self)
 
@@ -53,13 +53,15 @@ def attach_all() -> None:
         setattr(Tensor, name, function)
     for name, target in MORE_OPERATORS.items():
         setattr(Tensor, name, FUNCTIONS[target])
-    Tensor.__rmatmul__ = matmul_reflected  # type: ignore[attr-defined]
-    Tensor.__eq__ = compared(OPERATORS["__eq__"])  # type: ignore[method-assign]
-    Tensor.__ne__ = compared(OPERATORS["__ne__"])  # type: ignore[method-assign]
-    for table in (attributes.METHODS, convert.METHODS, dlpack.METHODS, printing.METHODS, attributes.PROPERTIES):
+    special = {
+        "__rmatmul__": matmul_reflected,
+        "__eq__": compared(OPERATORS["__eq__"]),
+        "__ne__": compared(OPERATORS["__ne__"]),
+        "__hash__": object.__hash__,
+    }
+    for table in (attributes.METHODS, convert.METHODS, dlpack.METHODS, printing.METHODS, attributes.PROPERTIES, special):
         for name, member in table.items():
             setattr(Tensor, name, member)
-    Tensor.__hash__ = object.__hash__  # type: ignore[method-assign, assignment]
 
 
 attach_all()

@@ -60,16 +60,16 @@ class NodeView:
     @property
     def metadata(self) -> dict[str, Any]:
         """A dictionary of the user's own for this node."""
-        hooks = self.ensure_hooks()  # type: ignore[attr-defined]
-        return hooks.post.setdefault(-1, _Metadata()).data  # type: ignore[no-any-return]
+        hooks = self.ensure_hooks()
+        return hooks.post.setdefault(-1, _Metadata()).data
 
     def register_hook(self, fn: Callable[..., Any]) -> RemovableHandle:
         """Call `fn(grad_inputs, grad_outputs)` after the node ran; a returned tuple replaces grad_inputs."""
-        return RemovableHandle(self.ensure_hooks().post, fn)  # type: ignore[attr-defined]
+        return RemovableHandle(self.ensure_hooks().post, fn)
 
     def register_prehook(self, fn: Callable[..., Any]) -> RemovableHandle:
         """Call `fn(grad_outputs)` before the node runs; a returned tuple replaces grad_outputs."""
-        return RemovableHandle(self.ensure_hooks().pre, fn)  # type: ignore[attr-defined]
+        return RemovableHandle(self.ensure_hooks().pre, fn)
 
     def _sequence_nr(self) -> int:
         return -self.seq
@@ -144,7 +144,7 @@ class AccumulateGrad(NodeView, TapeAccumulateGrad):
         found = self.leaf()
         if found is None:
             found = wrap_typed(self.array, self.type, self)
-        return found  # type: ignore[no-any-return]
+        return found
 
 
 def boxed_saved(node: Node, name: str) -> Any:

@@ -27,11 +27,20 @@ from twofold.support.errors import ArgumentError, GraphError, InplaceError, Trac
 from twofold.tape.versions import root_of
 from twofold.tensors.alias import alias_of, base_of, make_step, overlaps
 from twofold.tensors.core import Symbol, Tensor, memory
-from twofold.tensors.dispatch import operand
+from twofold.tensors.dispatch import layout_is_free, operand
 from twofold.tensors.inplace import check_result, check_write
 from twofold.tensors.sites import source_here
 
 Chain = tuple[Any, ...]
+
+
+class Regroup(BaseException):
+    """A recorded call found that inputs which entered one by one share memory that it writes: the recording must begin again with them grouped.
+    No `Exception`, so that the user's own handlers let it through."""
+
+    def __init__(self, recorder: Recorder, roots: set[int]) -> None:
+        super().__init__()
+        self.recorder, self.roots = recorder, roots
 
 
 class Storage:
@@ -47,15 +56,16 @@ class Storage:
 
 
 class Family:
-    """See the module's text. `root_chain`: where it lies in the storage's first family; `leaf`: its base is a leaf that requires grad."""
+    """See the module's text. `root_chain`: where it lies in the storage's first family; `leaf`: its base is a leaf that requires grad; `loose`: eager
+    would put its memory into C order for a view (`dispatch.logical_order`), since nothing else knows it yet."""
 
-    __slots__ = ("_layout", "base_grad", "leaf", "root_chain", "storage", "value", "version")
+    __slots__ = ("_layout", "base_grad", "leaf", "loose", "root_chain", "storage", "value", "version")
 
     def __init__(
         self, storage: Storage, value: Value, root_chain: Chain = (), layout: Any = None, leaf: bool = False, base_grad: bool = False
     ) -> None:
         self.storage, self.value, self.root_chain, self._layout = storage, value, root_chain, layout
-        self.leaf, self.base_grad, self.version = leaf, base_grad, 0
+        self.leaf, self.base_grad, self.version, self.loose = leaf, base_grad, 0, False
         storage.families.append(self)
 
     @property
@@ -151,6 +161,7 @@ class Recorder:
         if self.on_input is not None:
             self.on_input(value, storage)
         family = Family(storage, value, (), layout, b._node is not None and b._node.is_accumulate, b._node is not None)
+        family.loose = layout is not None and layout_is_free(entered)
         self.inputs.append((value, storage))
         alias = alias_of(t)
         return self.new_symbol(family, (), not whole and t is not b and alias is not None and alias.nograd)
@@ -337,8 +348,12 @@ class Recorder:
 
     def check_layout(self, s: Symbol, step: Any) -> None:
         """Raise, as eager would, where the memory layout allows no such view."""
-        if step is not None and (s._family._layout is not None or s._chain) and s._type.is_static and step[0] == "view":
-            see((*s._chain, step), s._family.layout)
+        family = s._family
+        if step[0] == "view" and s._type.is_static and (family._layout is not None or s._chain):
+            if family.loose and not s._chain:
+                family._layout = None
+            see((*s._chain, step), family.layout)
+        family.loose = False
 
     def reshape(self, s: Symbol, size: tuple[Any, ...]) -> Symbol:
         """A view where the layout allows one, else a copy."""
@@ -350,6 +365,7 @@ class Recorder:
     def detach(self, s: Symbol) -> Symbol:
         """The same memory under a history of its own."""
         family = s._family
+        family.loose = False
         with grad_mode(False):
             value = self.read(s)
             if value is family.value and not self.tracks.get(value, False):
@@ -363,6 +379,17 @@ class Recorder:
         root_chain = family.root_chain + top._chain + chain
         layout = see(top._chain + chain, family.layout) if family._layout is not None or top._chain or chain else None
         return self.new_symbol(Family(family.storage, self.read(history), root_chain, layout))
+
+    def group_inputs(self, tensors: list[Tensor]) -> None:
+        """Raise Regroup if inputs among the tensors (of a recorded call that writes) share memory and entered one by one."""
+        roots: dict[int, Storage] = {}
+        for t in tensors:
+            storage = self.lift(t)._family.storage
+            if storage.source is None or storage.source[0]._array is None:
+                continue
+            root = id(root_of(memory(storage.source[0])))
+            if roots.setdefault(root, storage) is not storage and root not in self.grouped:
+                raise Regroup(self, {root})
 
     def signature_of(self, tensors: list[Tensor]) -> tuple[Any, ...]:
         """What `capture.graph_module.signature_of` tells of concrete tensors, for symbols: gradients, and who shares memory with whom and how."""

@@ -22,9 +22,13 @@ Number = int | float | bool
 
 def _result(name: str) -> Any:
     """The class of a (values, indices) result."""
-    cls = namedtuple(name, ("values", "indices"))  # type: ignore[misc]
+
+    def show(self: Any) -> str:
+        return f"twofold.return_types.{name}(\nvalues={self[0]!r},\nindices={self[1]!r})"
+
+    cls: Any = namedtuple(name, ("values", "indices"))  # type: ignore[misc]
     cls.__module__ = __name__
-    cls.__repr__ = lambda self: f"twofold.return_types.{name}(\nvalues={self[0]!r},\nindices={self[1]!r})"  # type: ignore[method-assign]
+    setattr(cls, "__repr__", show)  # noqa: B010  (mypy takes __repr__ for a method)
     return cls
 
 
@@ -224,7 +228,7 @@ def batch_norm(
             _move(running_mean, mean, momentum)
             if running_var is not None:
                 _move(running_var, variance + _call("divide_by_count", (variance,), sizes=sizes, correction=1), momentum)
-    return output  # type: ignore[no-any-return]
+    return output
 
 
 def _move(running: Tensor | None, batch: Tensor, momentum: float) -> None:
@@ -258,7 +262,7 @@ def instance_norm(
             _move(running_mean, _call("mean", (input,), dim=(0, *dim)), momentum)
             if running_var is not None:
                 _move(running_var, _call("mean", (_call("var", (input,), dim=dim),), dim=0), momentum)
-    return output  # type: ignore[no-any-return]
+    return output
 
 
 # ---- losses ------------------------------------------------------------------------------------------------------------------------
@@ -281,7 +285,7 @@ def cross_entropy(
     """
     _refuse_old("cross_entropy", size_average, reduce)
     if target._type.dtype.category != FLOAT:
-        return _call(  # type: ignore[no-any-return]
+        return _call(
             "cross_entropy", (input, target, weight), reduction=reduction, ignore_index=ignore_index, label_smoothing=label_smoothing
         )
     return _soft_cross_entropy(input, target, weight, reduction, label_smoothing)
@@ -292,7 +296,7 @@ def _refuse_old(name: str, size_average: Any, reduce: Any) -> None:
         raise ArgumentError(f"{name}(): size_average and reduce are not supported; use reduction='mean', 'sum' or 'none'")
 
 
-def _soft_cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None, reduction: str, label_smoothing: float) -> Tensor:
+def _soft_cross_entropy(input: Tensor, target: Any, weight: Tensor | None, reduction: str, label_smoothing: float) -> Tensor:
     """The same for probabilities of classes."""
     shape = input._type.shape
     if target._type.shape != shape:
@@ -317,8 +321,8 @@ def _soft_cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None, re
         target = target * reshape(weight, tuple([n if i == dim else 1 for i, n in enumerate(shape)]))
     loss = -_call("sum", (logp * target,), dim=dim)
     if reduction == "none":
-        return loss  # type: ignore[no-any-return]
-    return _call("mean" if reduction == "mean" else "sum", (loss,))  # type: ignore[no-any-return]
+        return loss
+    return _call("mean" if reduction == "mean" else "sum", (loss,))
 
 
 def _kl_div(
@@ -327,9 +331,9 @@ def _kl_div(
     """target (log(target) - input) for log-probabilities `input`; reduction "batchmean" divides the sum by the first dimension's size."""
     _refuse_old("kl_div", size_average, reduce)
     if reduction != "batchmean":
-        return _call("kl_div", (input, target), reduction=reduction, log_target=log_target)  # type: ignore[no-any-return]
+        return _call("kl_div", (input, target), reduction=reduction, log_target=log_target)
     total = _call("kl_div", (input, target), reduction="sum", log_target=log_target)
-    return _call("divide_by_count", (total,), sizes=input._type.shape[:1])  # type: ignore[no-any-return]
+    return _call("divide_by_count", (total,), sizes=input._type.shape[:1])
 
 
 FUNCTIONS: dict[str, Any] = {

@@ -78,10 +78,12 @@ def _call_at(frame: FrameType) -> ast.Call | None:
         if i == frame.f_lasti // 2:
             position = p
             break
-    if position is None or None in position:
+    if position is None:
         return None
     first, last, start, end = position
-    lines = [linecache.getline(frame.f_code.co_filename, n, frame.f_globals) for n in range(first, last + 1)]  # type: ignore[arg-type]
+    if first is None or last is None or start is None or end is None:
+        return None
+    lines = [linecache.getline(frame.f_code.co_filename, n, frame.f_globals) for n in range(first, last + 1)]
     if not all(lines):
         return None
     raw = [line.encode() for line in lines]

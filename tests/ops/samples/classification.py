@@ -143,24 +143,32 @@ def refused(name: str) -> Any:
 ROWS = [
     Row("nll_loss", target_samples, nll, errors=refused("nll_loss")),
     Row(
-        "nll_loss_backward", lambda g: [
-            S(g.real(), g.index(3, 4), (3, 4)), S(g.real(), np.array([1, -100, 3]), (3, 4), weight=g.positive(4)),
-            S(g.real(2, 3), g.index((2, 3), 4), (2, 4, 3), "none"), S(g.real(), np.array(1), (4,), "sum"),
+        "nll_loss_backward",
+        lambda g: [
+            S(g.real(), g.index(3, 4), (3, 4)),
+            S(g.real(), np.array([1, -100, 3]), (3, 4), weight=g.positive(4)),
+            S(g.real(2, 3), g.index((2, 3), 4), (2, 4, 3), "none"),
+            S(g.real(), np.array(1), (4,), "sum"),
         ],
-        nll_backward, torch=None,
+        nll_backward,
+        torch=None,
     ),
     Row(
-        "cross_entropy", lambda g: [
-            *target_samples(g), *target_samples(g, label_smoothing=0.2), S(g.real(40, 1000), g.index(40, 1000)).but(dtypes=("float32", "float64")),
+        "cross_entropy",
+        lambda g: [
+            *target_samples(g),
+            *target_samples(g, label_smoothing=0.2),
+            S(g.real(40, 1000), g.index(40, 1000)).but(dtypes=("float32", "float64")),
             S(g.real(3, 4) * 100.0, g.index(3, 4)).but(dtypes=("float32", "float64")),
         ],
         cross_entropy,
         torch=lambda torch, a, t, weight=None, **k: torch.nn.functional.cross_entropy(a, t, weight, **k),
         errors=lambda g: [
-            *refused("cross_entropy")(g), E((g.real(3, 4), np.array([0, 1, 2])), {"label_smoothing": 2.0}, ValueRangeError, "label_smoothing"),
+            *refused("cross_entropy")(g),
+            E((g.real(3, 4), np.array([0, 1, 2])), {"label_smoothing": 2.0}, ValueRangeError, "label_smoothing"),
             E((g.real(3, 4), g.unit(3, 3)), {}, ShapeError, "probabilities"),
         ],
     ),
     Row("cross_entropy_backward", gradient_samples, cross_entropy_backward, torch=None),
     Row("cross_entropy_factor", gradient_samples, cross_entropy_factor, torch=None, grad=(0,)),
-]  # fmt: skip
+]

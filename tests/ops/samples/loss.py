@@ -13,7 +13,9 @@ from twofold.support.errors import DTypeError, ShapeError, ValueRangeError
 def reduced(loss: Any, reduction: str) -> Any:
     if reduction == "batchmean":
         return loss.sum() / loss.shape[0]
-    return loss if reduction == "none" else loss.sum() if reduction == "sum" else loss.sum() / loss.size if loss.size else np.float64(np.nan)
+    return (
+        loss if reduction == "none" else loss.sum() if reduction == "sum" else loss.sum() / loss.size if loss.size else np.float64(np.nan)
+    )
 
 
 def pairs(g: Gen, first: Any, second: Any, **more: Any) -> list[S]:
@@ -69,45 +71,69 @@ def refused(name: str) -> Any:
 
 
 ROWS = [
-    Row("mse_loss", lambda g: pairs(g, g.real, g.real), lambda a, b, reduction="mean": reduced((a - b) ** 2, reduction), errors=refused("mse_loss")),
     Row(
-        "l1_loss", lambda g: pairs(g, g.nonzero, lambda *s: g.between(-0.1, 0.1, *s)), lambda a, b, reduction="mean": reduced(np.abs(a - b), reduction),
+        "mse_loss",
+        lambda g: pairs(g, g.real, g.real),
+        lambda a, b, reduction="mean": reduced((a - b) ** 2, reduction),
+        errors=refused("mse_loss"),
+    ),
+    Row(
+        "l1_loss",
+        lambda g: pairs(g, g.nonzero, lambda *s: g.between(-0.1, 0.1, *s)),
+        lambda a, b, reduction="mean": reduced(np.abs(a - b), reduction),
         errors=refused("l1_loss"),
     ),
     Row(
-        "smooth_l1_loss", lambda g: [
-            *pairs(g, g.real, g.real), *pairs(g, g.real, g.real, beta=0.3)[:2], S(g.nonzero(3, 4), np.zeros((3, 4)), beta=0.0).but(grad=False),
+        "smooth_l1_loss",
+        lambda g: [
+            *pairs(g, g.real, g.real),
+            *pairs(g, g.real, g.real, beta=0.3)[:2],
+            S(g.nonzero(3, 4), np.zeros((3, 4)), beta=0.0).but(grad=False),
         ],
-        smooth_l1, errors=lambda g: [*refused("smooth_l1_loss")(g), E((g.real(2), g.real(2)), {"beta": -1.0}, ValueRangeError, "beta")],
+        smooth_l1,
+        errors=lambda g: [*refused("smooth_l1_loss")(g), E((g.real(2), g.real(2)), {"beta": -1.0}, ValueRangeError, "beta")],
     ),
     Row(
-        "huber_loss", lambda g: [*pairs(g, g.real, g.real), *pairs(g, g.real, g.real, delta=0.4)[:2]], huber,
+        "huber_loss",
+        lambda g: [*pairs(g, g.real, g.real), *pairs(g, g.real, g.real, delta=0.4)[:2]],
+        huber,
         errors=lambda g: [*refused("huber_loss")(g), E((g.real(2), g.real(2)), {"delta": 0.0}, ValueRangeError, "delta")],
     ),
     Row(
-        "binary_cross_entropy", lambda g: [
-            *same(g, g.unit, g.unit), S(g.unit(3, 4), g.unit(3, 4), g.positive(4)), S(np.array([0.0, 1.0, 0.5]), np.array([1.0, 1.0, 0.0])).but(grad=False),
+        "binary_cross_entropy",
+        lambda g: [
+            *same(g, g.unit, g.unit),
+            S(g.unit(3, 4), g.unit(3, 4), g.positive(4)),
+            S(np.array([0.0, 1.0, 0.5]), np.array([1.0, 1.0, 0.0])).but(grad=False),
         ],
-        bce, grad=(0, 1), errors=lambda g: [E((g.unit(3), g.unit(4)), {}, ShapeError, "binary_cross_entropy")],
+        bce,
+        grad=(0, 1),
+        errors=lambda g: [E((g.unit(3), g.unit(4)), {}, ShapeError, "binary_cross_entropy")],
     ),
     Row(
-        "binary_cross_entropy_with_logits", lambda g: [
-            *same(g, g.real, g.unit), S(g.real(3, 4), g.unit(3, 4), g.positive(4), g.positive(4)),
+        "binary_cross_entropy_with_logits",
+        lambda g: [
+            *same(g, g.real, g.unit),
+            S(g.real(3, 4), g.unit(3, 4), g.positive(4), g.positive(4)),
             S(g.real(3, 4), g.unit(3, 4), pos_weight=g.positive(4), reduction="none"),
             S(np.array([90.0, -90.0, 0.0]), np.array([0.0, 1.0, 1.0])).but(grad=False, dtypes=("float32", "float64")),
         ],
-        bce_with_logits, grad=(0, 1), errors=lambda g: [E((g.real(3), g.unit(4)), {}, ShapeError, "with_logits")],
+        bce_with_logits,
+        grad=(0, 1),
+        errors=lambda g: [E((g.real(3), g.unit(4)), {}, ShapeError, "with_logits")],
         torch=lambda torch, x, t, weight=None, pos_weight=None, reduction="mean": torch.nn.functional.binary_cross_entropy_with_logits(
             x, t, weight, pos_weight=pos_weight, reduction=reduction
         ),
     ),
     Row(
-        "kl_div", lambda g: [
+        "kl_div",
+        lambda g: [
             *[s.but(torch=s.kwargs.get("reduction") is not None) for s in same(g, g.real, g.unit)],  # torch warns of "mean"
             *[s.but(torch=s.kwargs.get("reduction") is not None) for s in same(g, g.real, g.real, log_target=True)[:3]],
             S(g.real(3), np.array([0.0, 0.5, 1.0]), reduction="sum").but(grad=False),
         ],
-        kl_div, torch=lambda torch, *a, **k: torch.nn.functional.kl_div(*a, **k),
+        kl_div,
+        torch=lambda torch, *a, **k: torch.nn.functional.kl_div(*a, **k),
         errors=lambda g: [E((g.real(3), g.real(3)), {"reduction": "avg"}, ValueRangeError, "kl_div")],
     ),
-]  # fmt: skip
+]

@@ -109,98 +109,146 @@ def channels_last(a: np.ndarray) -> np.ndarray:
 
 ROWS = [
     Row(
-        "layer_norm", lambda g: [
-            S(g.real(3, 4), (4,)), S(g.real(3, 4), (4,), g.real(4), g.real(4)), S(g.real(2, 3, 4), (3, 4), g.real(3, 4), eps=0.1),
-            S(g.real(2, 3, 4), [4], None, g.real(4)), S(g.noncontiguous(g.real(3, 4)), (4,), g.real(4)), S(g.real(5), (5,), g.real(5), g.real(5)),
-            S(g.real(0, 4), (4,), g.real(4), g.real(4)), S(g.real(40, 1000), (1000,), g.real(1000), g.real(1000)).but(dtypes=("float32", "float64")),
+        "layer_norm",
+        lambda g: [
+            S(g.real(3, 4), (4,)),
+            S(g.real(3, 4), (4,), g.real(4), g.real(4)),
+            S(g.real(2, 3, 4), (3, 4), g.real(3, 4), eps=0.1),
+            S(g.real(2, 3, 4), [4], None, g.real(4)),
+            S(g.noncontiguous(g.real(3, 4)), (4,), g.real(4)),
+            S(g.real(5), (5,), g.real(5), g.real(5)),
+            S(g.real(0, 4), (4,), g.real(4), g.real(4)),
+            S(g.real(40, 1000), (1000,), g.real(1000), g.real(1000)).but(dtypes=("float32", "float64")),
         ],
         layer_norm,
         errors=lambda g: [
-            E((g.real(3, 4), (3,)), {}, ShapeError, "normalized_shape"), E((g.real(3, 4), (4,), g.real(3)), {}, ShapeError, "weight"),
-            E((np.arange(4), (4,)), {}, DTypeError, "layer_norm"), E((g.real(4), (3, 4)), {}, ShapeError, "layer_norm"),
+            E((g.real(3, 4), (3,)), {}, ShapeError, "normalized_shape"),
+            E((g.real(3, 4), (4,), g.real(3)), {}, ShapeError, "weight"),
+            E((np.arange(4), (4,)), {}, DTypeError, "layer_norm"),
+            E((g.real(4), (3, 4)), {}, ShapeError, "layer_norm"),
         ],
     ),
     Row(
-        "layer_norm_backward", lambda g: [
-            S(g.real(3, 4), g.real(3, 4), (4,), 1e-5, True, True, g.real(4)), S(g.real(3, 4), g.real(3, 4), (4,), 0.1, False, False),
-            S(g.real(2, 3, 4), g.real(2, 3, 4), (3, 4), 0.1, True, False, g.real(3, 4)), S(g.real(3, 4), g.real(3, 4), (4,), 0.1, False, True),
+        "layer_norm_backward",
+        lambda g: [
+            S(g.real(3, 4), g.real(3, 4), (4,), 1e-5, True, True, g.real(4)),
+            S(g.real(3, 4), g.real(3, 4), (4,), 0.1, False, False),
+            S(g.real(2, 3, 4), g.real(2, 3, 4), (3, 4), 0.1, True, False, g.real(3, 4)),
+            S(g.real(3, 4), g.real(3, 4), (4,), 0.1, False, True),
         ],
-        layer_norm_backward, torch=None,
+        layer_norm_backward,
+        torch=None,
     ),
     Row(
-        "rms_norm", lambda g: [
-            S(g.real(3, 4), (4,)), S(g.real(3, 4), (4,), g.real(4), 1e-6), S(g.real(2, 3, 4), (3, 4), g.real(3, 4), eps=0.1),
-            S(g.noncontiguous(g.real(3, 4)), (4,), g.real(4)), S(g.real(0, 4), (4,), g.real(4)),
+        "rms_norm",
+        lambda g: [
+            S(g.real(3, 4), (4,)),
+            S(g.real(3, 4), (4,), g.real(4), 1e-6),
+            S(g.real(2, 3, 4), (3, 4), g.real(3, 4), eps=0.1),
+            S(g.noncontiguous(g.real(3, 4)), (4,), g.real(4)),
+            S(g.real(0, 4), (4,), g.real(4)),
         ],
-        rms_norm, errors=lambda g: [E((g.real(3, 4), (3,)), {}, ShapeError, "normalized_shape"), E((np.arange(4), (4,)), {}, DTypeError, "rms_norm")],
+        rms_norm,
+        errors=lambda g: [E((g.real(3, 4), (3,)), {}, ShapeError, "normalized_shape"), E((np.arange(4), (4,)), {}, DTypeError, "rms_norm")],
     ),
     Row(
-        "rms_norm_backward", lambda g: [
-            S(g.real(3, 4), g.real(3, 4), (4,), 1e-5, True, g.real(4)), S(g.real(3, 4), g.real(3, 4), (4,), 0.1, False),
+        "rms_norm_backward",
+        lambda g: [
+            S(g.real(3, 4), g.real(3, 4), (4,), 1e-5, True, g.real(4)),
+            S(g.real(3, 4), g.real(3, 4), (4,), 0.1, False),
             S(g.real(2, 3, 4), g.real(2, 3, 4), (3, 4), 0.1, True, g.real(3, 4)),
         ],
-        rms_norm_backward, torch=None,
+        rms_norm_backward,
+        torch=None,
     ),
     Row(
-        "group_norm", lambda g: [
-            S(g.real(2, 4, 3), 2), S(g.real(2, 4, 3, 2), 2, g.real(4), g.real(4)), S(g.real(3, 4), 2, g.real(4), eps=0.1),
+        "group_norm",
+        lambda g: [
+            S(g.real(2, 4, 3), 2),
+            S(g.real(2, 4, 3, 2), 2, g.real(4), g.real(4)),
+            S(g.real(3, 4), 2, g.real(4), eps=0.1),
             S(g.real(2, 4, 3), 4, None, g.real(4)).but(torch=False),  # torch: a bias needs a weight
-            S(g.noncontiguous(g.real(2, 4, 3)), 1, g.real(4)), S(g.real(0, 4, 3), 2, g.real(4), g.real(4)),
+            S(g.noncontiguous(g.real(2, 4, 3)), 1, g.real(4)),
+            S(g.real(0, 4, 3), 2, g.real(4), g.real(4)),
         ],
         group_norm,
         errors=lambda g: [
-            E((g.real(2, 4, 3), 3), {}, ValueRangeError, "groups"), E((g.real(2, 4, 3), 2, g.real(3)), {}, ShapeError, "channels"),
+            E((g.real(2, 4, 3), 3), {}, ValueRangeError, "groups"),
+            E((g.real(2, 4, 3), 2, g.real(3)), {}, ShapeError, "channels"),
             E((g.real(4), 2), {}, ShapeError, "group_norm"),
         ],
     ),
     Row(
-        "group_norm_backward", lambda g: [
-            S(g.real(2, 4, 3), g.real(2, 4, 3), 2, 0.1, True, True, g.real(4)), S(g.real(2, 4, 3), g.real(2, 4, 3), 4, 0.1, False, False),
+        "group_norm_backward",
+        lambda g: [
+            S(g.real(2, 4, 3), g.real(2, 4, 3), 2, 0.1, True, True, g.real(4)),
+            S(g.real(2, 4, 3), g.real(2, 4, 3), 4, 0.1, False, False),
             S(g.real(3, 4), g.real(3, 4), 2, 0.1, True, False),
         ],
-        group_norm_backward, torch=None,
+        group_norm_backward,
+        torch=None,
     ),
     Row(
-        "native_batch_norm", lambda g: [
-            S(g.real(5, 3), training=True), S(g.real(3, 2, 4), g.real(2), g.real(2), training=True, eps=0.1),
+        "native_batch_norm",
+        lambda g: [
+            S(g.real(5, 3), training=True),
+            S(g.real(3, 2, 4), g.real(2), g.real(2), training=True, eps=0.1),
             S(g.real(3, 2, 2, 2), g.real(2), g.real(2), g.real(2), g.positive(2), training=True, eps=0.1),
             S(channels_last(g.real(3, 2, 2, 3)), g.real(2), training=True).but(layouts=False),
-            S(g.real(2, 3, 24, 24), g.real(3), g.real(3), training=True).but(layouts=False, dtypes=("float32", "float64")),  # broadcast channels
+            S(g.real(2, 3, 24, 24), g.real(3), g.real(3), training=True).but(
+                layouts=False, dtypes=("float32", "float64")
+            ),  # broadcast channels
             S(g.real(300, 3, 5, 9), g.real(3), training=True).but(layouts=False, dtypes=("float32", "float64")),  # several chunks
-            S(g.real(3, 2, 4), g.real(2), None, g.real(2), g.positive(2)), S(g.real(0, 2), None, g.real(2), g.real(2), g.positive(2)),
+            S(g.real(3, 2, 4), g.real(2), None, g.real(2), g.positive(2)),
+            S(g.real(0, 2), None, g.real(2), g.real(2), g.positive(2)),
             S(channels_last(g.real(3, 2, 2, 3)), g.real(2), g.real(2), g.real(2), g.positive(2)).but(layouts=False),
         ],
-        batch_norm, torch=None, grad=(0, 1, 2),
+        batch_norm,
+        torch=None,
+        grad=(0, 1, 2),
         errors=lambda g: [
-            E((g.real(3),), {"training": True}, ShapeError, "dimensions"), E((g.real(3, 2),), {}, ValueRangeError, "running_mean"),
+            E((g.real(3),), {"training": True}, ShapeError, "dimensions"),
+            E((g.real(3, 2),), {}, ValueRangeError, "running_mean"),
             E((g.real(3, 2), g.real(3)), {"training": True}, ShapeError, "weight"),
         ],
     ),
     Row(
-        "native_batch_norm_backward", lambda g: [
-            S(*with_statistics(g, 5, 3), True, 0.1, g.real(3)), S(*with_statistics(g, 3, 2, 4), True, 0.1), S(*with_statistics(g, 3, 2, 4), False, 0.1, g.real(2)),
+        "native_batch_norm_backward",
+        lambda g: [
+            S(*with_statistics(g, 5, 3), True, 0.1, g.real(3)),
+            S(*with_statistics(g, 3, 2, 4), True, 0.1),
+            S(*with_statistics(g, 3, 2, 4), False, 0.1, g.real(2)),
             S(*with_statistics(g, 3, 2), False, 0.1),
         ],
-        batch_norm_backward, torch=None,
+        batch_norm_backward,
+        torch=None,
         grad=(0, 1, 2, 8),  # not the input: mean and var stand for functions of it, which finite differences of this record do not see
     ),
     Row(
-        "batch_norm", lambda g: [
-            S(g.real(5, 3), None, None, training=True), S(g.real(3, 2, 4), g.real(2), g.positive(2), g.real(2), g.real(2)),
+        "batch_norm",
+        lambda g: [
+            S(g.real(5, 3), None, None, training=True),
+            S(g.real(3, 2, 4), g.real(2), g.positive(2), g.real(2), g.real(2)),
             S(g.real(3, 2, 4), None, None, g.real(2), g.real(2), True, 0.1, 0.01),
         ],
-        lambda a, mean, var, weight=None, bias=None, training=False, momentum=0.1, eps=1e-5: batch_norm(a, weight, bias, mean, var, training, eps)[0],
-        torch=lambda torch, *a, **k: torch.nn.functional.batch_norm(*a, **k), grad=(0, 3, 4),
+        lambda a, mean, var, weight=None, bias=None, training=False, momentum=0.1, eps=1e-5: batch_norm(
+            a, weight, bias, mean, var, training, eps
+        )[0],
+        torch=lambda torch, *a, **k: torch.nn.functional.batch_norm(*a, **k),
+        grad=(0, 3, 4),
         errors=lambda g: [E((g.real(1, 3), None, None), {"training": True}, ValueRangeError, "more than one")],
     ),
     Row(
-        "instance_norm", lambda g: [S(g.real(2, 3, 4)), S(g.real(2, 3, 2, 2), None, None, g.real(3), g.real(3))],
+        "instance_norm",
+        lambda g: [S(g.real(2, 3, 4)), S(g.real(2, 3, 2, 2), None, None, g.real(3), g.real(3))],
         lambda a, mean=None, var=None, weight=None, bias=None: group_norm(a, a.shape[1], weight, bias),
-        torch=lambda torch, *a, **k: torch.nn.functional.instance_norm(*a, **k), errors=lambda g: [E((g.real(2, 3),), {}, ShapeError, "instance_norm")],
+        torch=lambda torch, *a, **k: torch.nn.functional.instance_norm(*a, **k),
+        errors=lambda g: [E((g.real(2, 3),), {}, ShapeError, "instance_norm")],
     ),
     Row(
-        "normalize", lambda g: [S(g.real(3, 4)), S(g.nonzero(3, 4), 1.0, 0), S(g.nonzero(2, 3, 4), dim=-1, p=3.0), S(np.zeros((2, 3))).but(grad=False)],
+        "normalize",
+        lambda g: [S(g.real(3, 4)), S(g.nonzero(3, 4), 1.0, 0), S(g.nonzero(2, 3, 4), dim=-1, p=3.0), S(np.zeros((2, 3))).but(grad=False)],
         lambda a, p=2.0, dim=1: a / np.maximum((np.abs(a) ** p).sum(axis=dim, keepdims=True) ** (1 / p), 1e-12),
         dtypes=("float64", "float32"),  # several operations: 16-bit floats round at each
     ),
-]  # fmt: skip
+]

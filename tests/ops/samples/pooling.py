@@ -7,7 +7,10 @@ import math
 import numpy as np
 
 from tests.ops.row import E, Row, S
+from twofold.ir.op import get_op
 from twofold.support.errors import ArgumentError, DTypeError, ShapeError, ValueRangeError
+from twofold.tensors.dispatch import dispatch
+from twofold.tensors.functions import FUNCTIONS
 
 
 def many(value, n):
@@ -88,26 +91,39 @@ def adaptive(n, reduce):
 
 
 def max_samples(n):
+    """Arguments that the record takes as they are."""
+
     def samples(g):
         space = (5, 4, 4)[:n]
         nan = g.distinct(1, 1, *space)
         nan.flat[[0, 3]] = np.nan
-        # of two and three dimensions the record takes no default stride; one dimension tests the public functions' default
-        step = (lambda k: (k,)) if n == 1 else (lambda k: (k, k))
         return [
-            S(g.distinct(2, 2, *(4,) * n), *step(2)),
+            S(g.distinct(2, 2, *(4,) * n), 2, 2),
             S(g.distinct(1, 2, *space), 3, 2, 1),
             S(g.distinct(2, *space), many(2, n), stride=1),
             S(g.distinct(1, 1, *space), 2, 2, 0, 1, True),
             S(g.distinct(1, 1, *(7,) * n), 3, stride=2, padding=1, dilation=2)
             if n < 3
             else S(g.distinct(1, 1, *(5,) * n), 2, 2, dilation=2),
-            S(g.distinct(1, 2, *space), kernel_size=2, stride=3, return_indices=True),
-            S(g.distinct(1, 1, *(1,) * n), *step(1)),
-            S(g.distinct(0, 2, *space), *step(2)),
-            S(np.zeros((1, 1, *space)), 2, 1, return_indices=True).but(grad=False),  # a kink everywhere
+            S(g.distinct(1, 1, *(1,) * n), 1, 1),
+            S(g.distinct(0, 2, *space), 2, 2),
             S(nan, 2, 2).but(grad=False, dtypes="float"),
             S(np.full((1, 1, *space), -np.inf), 2, 2).but(grad=False, dtypes="float"),
+        ]
+
+    return samples
+
+
+def public_max_samples(n):
+    """What the public function takes besides: the default stride, and indices."""
+
+    def samples(g):
+        space = (5, 4, 4)[:n]
+        return [
+            S(g.distinct(2, 2, *(4,) * n), 2),
+            S(g.distinct(1, 2, *space), kernel_size=2, stride=3, return_indices=True),
+            S(g.distinct(1, 2, *space), 3, 2, 1, return_indices=True),
+            S(np.zeros((1, 1, *space)), 2, 1, return_indices=True).but(grad=False),  # a kink everywhere
         ]
 
     return samples
@@ -117,30 +133,33 @@ def avg_samples(n):
     def samples(g):
         space = (5, 4, 4)[:n]
         found = [
-            S(g.real(2, 2, *(4,) * n), 2),
+            S(g.real(2, 2, *(4,) * n), 2, 2),
             S(g.real(1, 2, *space), 3, 2, 1),
             S(g.real(2, *space), many(2, n), stride=1),
             S(g.real(1, 1, *space), 3, 2, 1, True),
             S(g.real(1, 1, *space), 3, 2, 1, ceil_mode=True, count_include_pad=False),
             S(g.real(1, 1, *space), kernel_size=2, stride=3, padding=1, count_include_pad=False),
-            S(g.real(1, 1, *(1,) * n), 1),
-            S(g.real(0, 2, *space), 2),
+            S(g.real(1, 1, *(1,) * n), 1, 1),
+            S(g.real(0, 2, *space), 2, 2),
         ]
-        return found if n == 1 else [*found, S(g.real(1, 1, *space), 2, divisor_override=3)]
+        return found if n == 1 else [*found, S(g.real(1, 1, *space), 2, 2, divisor_override=3)]
 
     return samples
 
 
-def adaptive_samples(n, indices):
+def adaptive_samples(n):
     def samples(g):
         space = (5, 4, 3)[:n]
-        found = [
-            S(g.distinct(2, 2, *space), 1),
-            S(g.distinct(1, 2, *space), 2),
-            S(g.distinct(2, *space), (3, None, 2)[:n] if n > 1 else 3),
-            S(g.distinct(1, 1, *(4,) * n), 2),
-            S(g.distinct(1, 1, *(2,) * n), 3),
-        ]
+        sizes = (((2, 2, *space), 1), ((1, 2, *space), 2), ((2, *space), 3), ((1, 1, *(4,) * n), 2), ((1, 1, *(2,) * n), 3))
+        return [S(g.distinct(*shape), (k,) * n if n > 1 else k) for shape, k in sizes]
+
+    return samples
+
+
+def public_adaptive_samples(n, indices):
+    def samples(g):
+        space = (5, 4, 3)[:n]
+        found = [S(g.distinct(2, 2, *space), 1), S(g.distinct(2, *space), (3, None, 2)[:n] if n > 1 else 3)]
         return [*found, S(g.distinct(1, 1, *space), 2, return_indices=True)] if indices else found
 
     return samples
@@ -172,43 +191,54 @@ def adaptive_errors(name, n):
     ]
 
 
+def public(name):
+    """The public function, in a row beside the record's own."""
+    return lambda *args, **kwargs: FUNCTIONS[name](*args, **kwargs)
+
+
+def both(name):
+    """The record of an adaptive maximum: values and indices."""
+    return lambda input, output_size: dispatch(get_op(name), (input,), {"output_size": output_size})
+
+
 MAX_COVERS = ("max_pool_backward", "max_pool_gather", "max_pool_indices")
 NUMBER = ("float", "int8", "int16", "int32", "int64", "uint8")
-ROWS = [
-    *(
+ROWS = []
+for n in (1, 2, 3):
+    name = f"max_pool{n}d"
+    ROWS.append(Row(name, max_samples(n), max_pool(n), functional(name), dtypes=NUMBER, errors=pool_errors(name, n)))
+    ROWS.append(
+        Row(f"{name}, public", public_max_samples(n), max_pool(n), functional(name), dtypes=NUMBER, call=public(name), covers=MAX_COVERS)
+    )
+    name = f"avg_pool{n}d"
+    ROWS.append(Row(name, avg_samples(n), avg_pool(n), covers=("avg_pool_backward",), errors=pool_errors(name, n)))
+    ROWS.append(
+        Row(f"{name}, public", lambda g, n=n: [S(g.real(2, 2, *(4,) * n), 2)], avg_pool(n), functional(name), call=public(name), grad=False)
+    )
+    name = f"adaptive_avg_pool{n}d"
+    ROWS.append(
+        Row(name, adaptive_samples(n), adaptive(n, np.mean), covers=("adaptive_avg_pool_backward",), errors=adaptive_errors(name, n))
+    )
+    ROWS.append(Row(f"{name}, public", public_adaptive_samples(n, False), adaptive(n, np.mean), functional(name), call=public(name)))
+    name = f"adaptive_max_pool{n}d"
+    oracle = adaptive(n, np.max)
+    ROWS.append(
         Row(
-            f"max_pool{n}d",
-            max_samples(n),
-            max_pool(n),
-            functional(f"max_pool{n}d"),
-            dtypes=NUMBER,
-            covers=MAX_COVERS,
-            errors=pool_errors(f"max_pool{n}d", n),
+            f"{name}, public",
+            public_adaptive_samples(n, True),
+            oracle,
+            functional(name),
+            call=public(name),
+            errors=adaptive_errors(name, n),
         )
-        for n in (1, 2, 3)
-    ),
-    *(
-        Row(f"avg_pool{n}d", avg_samples(n), avg_pool(n), covers=("avg_pool_backward",), errors=pool_errors(f"avg_pool{n}d", n))
-        for n in (1, 2, 3)
-    ),
-    *(
-        Row(
-            f"adaptive_avg_pool{n}d",
-            adaptive_samples(n, False),
-            adaptive(n, np.mean),
-            covers=("adaptive_avg_pool_backward",),
-            errors=adaptive_errors(f"adaptive_avg_pool{n}d", n),
+    )
+    if n > 1:
+        ROWS.append(
+            Row(
+                name,
+                adaptive_samples(n),
+                lambda x, size, oracle=oracle: oracle(x, size, True),
+                lambda torch, x, size, name=name: getattr(torch.nn.functional, name)(x, size, True),
+                call=both(name),
+            )
         )
-        for n in (1, 2, 3)
-    ),
-    *(
-        Row(
-            f"adaptive_max_pool{n}d",
-            adaptive_samples(n, True),
-            adaptive(n, np.max),
-            functional(f"adaptive_max_pool{n}d"),
-            errors=adaptive_errors(f"adaptive_max_pool{n}d", n),
-        )
-        for n in (1, 2, 3)
-    ),
-]

@@ -80,42 +80,74 @@ def wrong_dim(name: str) -> Any:
 
 ROWS = [
     Row(
-        "cumsum", lambda g: [*along(g, g.real), S(g.real(2, 3), 1, dtype=dtypes.float64)], scanned(np.add), dtypes="all", errors=wrong_dim("cumsum")
+        "cumsum",
+        lambda g: [*along(g, g.real), S(g.real(2, 3), 1, dtype=dtypes.float64)],
+        scanned(np.add),
+        dtypes="all",
+        errors=wrong_dim("cumsum"),
     ),
     Row(
-        "cumprod", lambda g: [*along(g, g.nonzero), S(some_zeros(g, 3, 5), 1), S(some_zeros(g, 7), 0)], scanned(np.multiply), dtypes="all",
+        "cumprod",
+        lambda g: [*along(g, g.nonzero), S(some_zeros(g, 3, 5), 1), S(some_zeros(g, 7), 0)],
+        scanned(np.multiply),
+        dtypes="all",
         errors=wrong_dim("cumprod"),
     ),
     Row(
-        "logcumsumexp", lambda g: [*along(g, g.real), S(g.real(3, 4) * 200.0, 1).but(dtypes=("float32", "float64"))],
-        lambda a, dim: np.logaddexp.accumulate(a, axis=dim) if a.ndim else a, errors=lambda g: [E((np.arange(3), 0), {}, DTypeError, "logcumsumexp")],
+        "logcumsumexp",
+        lambda g: [*along(g, g.real), S(g.real(3, 4) * 200.0, 1).but(dtypes=("float32", "float64"))],
+        lambda a, dim: np.logaddexp.accumulate(a, axis=dim) if a.ndim else a,
+        errors=lambda g: [E((np.arange(3), 0), {}, DTypeError, "logcumsumexp")],
     ),
     Row(
-        "cummax", lambda g: [
-            *along(g, g.distinct), S(np.array([1.0, 3.0, 3.0, 2.0, 3.0]), 0).but(grad=False),
+        "cummax",
+        lambda g: [
+            *along(g, g.distinct),
+            S(np.array([1.0, 3.0, 3.0, 2.0, 3.0]), 0).but(grad=False),
             S(np.array([1.0, np.nan, 3.0, np.nan, 2.0]), 0).but(grad=False, dtypes="float"),
         ],
-        running(np.maximum), dtypes="number", errors=wrong_dim("cummax"),
+        running(np.maximum),
+        dtypes="number",
+        errors=wrong_dim("cummax"),
     ),
     Row(
-        "cummin", lambda g: [
-            *along(g, g.distinct), S(np.array([3.0, 1.0, 1.0, 2.0, 1.0]), 0).but(grad=False),
+        "cummin",
+        lambda g: [
+            *along(g, g.distinct),
+            S(np.array([3.0, 1.0, 1.0, 2.0, 1.0]), 0).but(grad=False),
             S(np.array([1.0, np.nan, 3.0, np.nan, 2.0]), 0).but(grad=False, dtypes="float"),
         ],
-        running(np.minimum), dtypes="number", errors=wrong_dim("cummin"),
+        running(np.minimum),
+        dtypes="number",
+        errors=wrong_dim("cummin"),
     ),
     Row(
-        "shift", lambda g: [
-            S(g.real(5), 0, 2), S(g.real(2, 4), -1, -1, 1.5), S(g.real(3, 2), 0, 5), S(g.real(3, 2), 0, -3), S(g.real(3), 0, 0), S(g.real(0, 2), 0, 1),
+        "shift",
+        lambda g: [
+            S(g.real(5), 0, 2),
+            S(g.real(2, 4), -1, -1, 1.5),
+            S(g.real(3, 2), 0, 5),
+            S(g.real(3, 2), 0, -3),
+            S(g.real(3), 0, 0),
+            S(g.real(0, 2), 0, 1),
             S(g.noncontiguous(g.real(3, 4)), 1, 1),
         ],
-        shifted, torch=None, errors=lambda g: [E((g.real(2), 1, 1), {}, DimensionError, "shift")],
+        shifted,
+        torch=None,
+        errors=lambda g: [E((g.real(2), 1, 1), {}, DimensionError, "shift")],
     ),
     Row(
-        "linear_recurrence", lambda g: [
-            S(g.real(5), g.real(5), 0), S(g.real(2, 3, 4), g.real(2, 3, 4), 1, True), S(g.real(3, 4), g.real(3, 4), -1), S(g.real(1), g.real(1), 0),
-            S(g.real(0, 2), g.real(0, 2), 0), S(g.noncontiguous(g.real(3, 4)), g.real(3, 4), 0, True),
+        "linear_recurrence",
+        lambda g: [
+            S(g.real(5), g.real(5), 0),
+            S(g.real(2, 3, 4), g.real(2, 3, 4), 1, True),
+            S(g.real(3, 4), g.real(3, 4), -1),
+            S(g.real(1), g.real(1), 0),
+            S(g.real(0, 2), g.real(0, 2), 0),
+            S(g.noncontiguous(g.real(3, 4)), g.real(3, 4), 0, True),
         ],
-        recurrence, torch=None, errors=lambda g: [E((g.real(2), g.real(3), 0), {}, ShapeError, "linear_recurrence")],
+        recurrence,
+        torch=None,
+        errors=lambda g: [E((g.real(2), g.real(3), 0), {}, ShapeError, "linear_recurrence")],
     ),
-]  # fmt: skip
+]

@@ -42,9 +42,12 @@ def samples(g: Gen) -> list[S]:
 
 def backward_samples(g: Gen) -> list[S]:
     return [
-        S(g.real(3, 4), g.unit(3, 4), 1), S(g.real(2, 3, 4), g.unit(2, 3, 4), 1), S(g.real(3, 0), g.real(3, 0), 1), S(g.real(), g.unit(), 0),
+        S(g.real(3, 4), g.unit(3, 4), 1),
+        S(g.real(2, 3, 4), g.unit(2, 3, 4), 1),
+        S(g.real(3, 0), g.real(3, 0), 1),
+        S(g.real(), g.unit(), 0),
         S(g.noncontiguous(g.real(3, 4)), g.unit(3, 4), -1),
-    ]  # fmt: skip
+    ]
 
 
 def total(a: Any, dim: int) -> Any:
@@ -53,8 +56,10 @@ def total(a: Any, dim: int) -> Any:
 
 def wrong(name: str) -> Any:
     return lambda g: [
-        E((np.arange(3), 0), {}, DTypeError, name), E((g.real(2, 3), 2), {}, DimensionError, name), E((g.real(2, 3), None), {}, ArgumentError, name)
-    ]  # fmt: skip
+        E((np.arange(3), 0), {}, DTypeError, name),
+        E((g.real(2, 3), 2), {}, DimensionError, name),
+        E((g.real(2, 3), None), {}, ArgumentError, name),
+    ]
 
 
 ROWS = [

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tests.ops.row import E, Gen, Row, S
-from twofold.support.errors import DimensionError, ShapeError, ValueRangeError
+from twofold.support.errors import DimensionError, DTypeError, ShapeError, ValueRangeError
 
 
 def order(a: Any, dim: int = -1, descending: bool = False) -> Any:
@@ -80,36 +80,107 @@ def increasing(g: Gen, *shape: int) -> np.ndarray:
     return np.sort(g.ints(*shape), axis=-1)
 
 
+def lower_median(a: Any) -> Any:
+    flat = np.sort(a.reshape(-1))
+    return flat[(flat.size - 1) // 2] if flat.size and not np.isnan(flat[-1]) else flat.dtype.type(np.nan)
+
+
+def median_dim(a: Any, dim: int, keepdim: bool = False) -> Any:
+    if a.ndim == 0:
+        return a, np.int64(0)
+    order = np.argsort(a, axis=dim, kind="stable")
+    index = np.take(order, [(a.shape[dim] - 1) // 2], axis=dim)
+    if a.dtype.kind == "f":
+        index = np.where(np.isnan(a).any(axis=dim, keepdims=True), np.isnan(a).argmax(axis=dim, keepdims=True), index)
+    result = np.take_along_axis(a, index, dim), index
+    return result if keepdim else tuple(np.squeeze(r, dim) for r in result)
+
+
+def median_samples(g: Gen) -> list[S]:
+    return [
+        S(g.distinct(5), dim=0),
+        S(g.distinct(2, 3, 4), dim=-1, keepdim=True),
+        S(g.distinct(2, 3, 4), dim=1),
+        S(g.noncontiguous(g.distinct(3, 4)), dim=1),
+        S(np.array([[1.0, np.nan, 2.0], [3.0, 1.0, 2.0]]), dim=1).but(grad=False, dtypes="float"),
+        S(g.real(0, 3), dim=1),
+        S(g.distinct(), dim=0),
+    ]
+
+
 ROWS = [
+    Row(
+        "median",
+        lambda g: [
+            S(g.distinct(3, 4)),
+            S(g.distinct(5)),
+            S(g.noncontiguous(g.distinct(3, 3))),
+            S(g.distinct()),
+            S(np.array([1.0, np.nan, 2.0])).but(grad=False, dtypes="float"),
+            S(g.real(0)).but(dtypes="float", grad=False),
+        ],
+        lower_median,
+        dtypes="number",
+        errors=lambda g: [E((g.bools(3),), {}, DTypeError, "median")],
+    ),
+    Row(
+        "median_dim",
+        median_samples,
+        median_dim,
+        torch="median",
+        dtypes="number",
+        errors=lambda g: [E((g.real(0, 3),), {"dim": 0}, ShapeError, "empty"), E((g.real(2, 3),), {"dim": -3}, DimensionError, "median")],
+    ),
     Row("sort", samples, sort, dtypes="number", errors=lambda g: [E((g.real(2, 3), 2), {}, DimensionError, "sort")]),
     Row(
-        "argsort", samples, lambda a, dim=-1, descending=False, stable=False: order(a, dim, descending), dtypes="number", grad=False,
+        "argsort",
+        samples,
+        lambda a, dim=-1, descending=False, stable=False: order(a, dim, descending),
+        dtypes="number",
+        grad=False,
         errors=lambda g: [E((g.real(2, 3), 2), {}, DimensionError, "argsort")],
     ),
     Row("msort", lambda g: [S(g.distinct(4, 3)), S(g.distinct(5))], lambda a: np.sort(a, axis=0), dtypes="number"),
     Row(
-        "topk", lambda g: [
-            S(whole(g, 3, 5), 2), S(whole(g, 4, 3), 3, 0, False), S(whole(g, 3, 4), 0), S(g.noncontiguous(whole(g, 3, 4)), 4), S(whole(g), 1),
+        "topk",
+        lambda g: [
+            S(whole(g, 3, 5), 2),
+            S(whole(g, 4, 3), 3, 0, False),
+            S(whole(g, 3, 4), 0),
+            S(g.noncontiguous(whole(g, 3, 4)), 4),
+            S(whole(g), 1),
         ],
-        topk, dtypes="number",
+        topk,
+        dtypes="number",
         errors=lambda g: [E((g.real(2, 3), 4), {}, ValueRangeError, "k=4"), E((g.real(2, 3), -1), {}, ValueRangeError, "topk")],
     ),
     Row(
-        "kthvalue", lambda g: [S(whole(g, 3, 5), 2), S(whole(g, 4, 3), 1, 0, True), S(g.noncontiguous(whole(g, 3, 4)), 4), S(whole(g), 1)],
-        kthvalue, dtypes="number",
+        "kthvalue",
+        lambda g: [S(whole(g, 3, 5), 2), S(whole(g, 4, 3), 1, 0, True), S(g.noncontiguous(whole(g, 3, 4)), 4), S(whole(g), 1)],
+        kthvalue,
+        dtypes="number",
         errors=lambda g: [E((g.real(2, 3), 0), {}, ValueRangeError, "k=0"), E((g.real(2, 3), 4), {}, ValueRangeError, "kthvalue")],
     ),
     Row(
-        "searchsorted", lambda g: [
-            S(increasing(g, 6), g.ints(3, 4)), S(increasing(g, 6), g.ints(5), right=True), S(increasing(g, 2, 5), g.ints(2, 3), out_int32=True),
-            S(increasing(g, 0), g.ints(3)), S(increasing(g, 4), g.ints()),
+        "searchsorted",
+        lambda g: [
+            S(increasing(g, 6), g.ints(3, 4)),
+            S(increasing(g, 6), g.ints(5), right=True),
+            S(increasing(g, 2, 5), g.ints(2, 3), out_int32=True),
+            S(increasing(g, 0), g.ints(3)),
+            S(increasing(g, 4), g.ints()),
         ],
-        search, dtypes=("float64", "float32", "int64", "int8"), grad=False,
+        search,
+        dtypes=("float64", "float32", "int64", "int8"),
+        grad=False,
         errors=lambda g: [E((g.real(2, 3), g.real(3, 3)), {}, ShapeError, "searchsorted")],
     ),
     Row(
-        "bucketize", lambda g: [S(g.ints(3, 4), increasing(g, 6)), S(g.ints(5), increasing(g, 6), right=True)],
-        lambda a, boundaries, *, right=False: search(boundaries, a, right=right), dtypes=("float64", "int64"), grad=False,
+        "bucketize",
+        lambda g: [S(g.ints(3, 4), increasing(g, 6)), S(g.ints(5), increasing(g, 6), right=True)],
+        lambda a, boundaries, *, right=False: search(boundaries, a, right=right),
+        dtypes=("float64", "int64"),
+        grad=False,
         errors=lambda g: [E((g.real(2), g.real(2, 2)), {}, ShapeError, "bucketize")],
     ),
-]  # fmt: skip
+]

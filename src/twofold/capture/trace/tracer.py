@@ -25,7 +25,7 @@ from twofold.tensors.alias import base_of
 from twofold.tensors.core import Symbol, Tensor, memory
 from twofold.tensors.inplace import inplace
 from twofold.tensors.random import default_generator
-from twofold.tensors.recorder import Recorder, Storage, overlapping
+from twofold.tensors.recorder import Recorder, Regroup, Storage, overlapping
 
 ATTEMPTS = 8
 """Recordings tried: each one more finds inputs that share memory with a written one."""
@@ -106,8 +106,11 @@ class Recording:
         bindings: list[Tensor] = []
         grouped: set[int] = set()
         for _ in range(ATTEMPTS):
-            recorder, results, out_spec = self.record(bindings, grouped)
-            more = self.shared_writes(recorder) - grouped
+            try:
+                recorder, results, out_spec = self.record(bindings, grouped)
+                more = self.shared_writes(recorder) - grouped
+            except Regroup as again:
+                recorder, more = again.recorder, again.roots
             arguments = {id(t) for t in self.leaves if isinstance(t, Tensor)}
             bindings = [t for t in dict.fromkeys(recorder.lifted) if id(t) not in arguments]
             if not more:

@@ -274,10 +274,10 @@ class MatmulBackward0(OpNode):
 NODE_CLASSES["matmul"] = MatmulBackward0
 
 def matmul(input: Tensor, other: Tensor) -> Tensor:
-    """The matrix product with broadcast batches. A 1-d operand is a row on the left and a column on the right, and its dimension
-    vanishes.
+    """The matrix product with broadcast batches.
 
-    The public `matmul` (and `@`) records `dot`, `mv`, `mm` and `bmm` where the ranks are theirs, and this operation for all other ranks.
+    A 1-d operand is a row on the left and a column on the right, and its dimension vanishes. The public `matmul` (and `@`) records
+    `dot`, `mv`, `mm` and `bmm` where the ranks are theirs, and this operation for all other ranks.
     """
     if MODE.special or type(input) is not Tensor or type(other) is not Tensor:
         return dispatch(_matmul, (input, other,), {})

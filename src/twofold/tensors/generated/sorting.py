@@ -116,6 +116,85 @@ def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> tup
     return dispatch(_kthvalue, (input,), {"k": k, "dim": dim, "keepdim": keepdim})
 
 
+_median = get_op("median")
+_median_plans = table(_median)
+
+
+class MedianBackward0(OpNode):
+    __slots__ = ("s_input", "s_result")
+    op = get_op("median")
+    saved = ('input', 'result')
+    needs = (('input', 'result'),)
+
+    def pull(self, g: Any, rules: Any) -> tuple[Any, ...]:
+        return (rules[0](g, self.s_input, self.s_result, self.plan.ins[0].shape, self.plan.ins[0].dtype),)
+
+    def free(self) -> None:
+        del self.s_input, self.s_result
+
+
+NODE_CLASSES["median"] = MedianBackward0
+
+def median(input: Tensor) -> Tensor:
+    """The median of all elements: of an even number the lower of the middle two; NaN if there is one, and NaN of no elements.
+
+    The gradient is shared evenly by the elements equal to it. `twofold.median` also takes a dimension (`median_dim`).
+    """
+    if MODE.special or type(input) is not Tensor:
+        return dispatch(_median, (input,), {})
+    t0 = input._type
+    a0 = input._array
+    e0 = input._node
+    k = t0
+    try:
+        p = _median_plans[k]
+    except (KeyError, TypeError):
+        p = _median_plans.make(k, (t0,), {})
+    y = p.kernel(a0)
+    t = p.out
+    o = Tensor()
+    o._type = t
+    o._array = y
+    if e0 is not None and p.tracks and grad_enabled():
+        o._node = n = MedianBackward0()
+        n.seq = tick()
+        n.edges = (e0,)
+        n.plan = p
+        n.type = t
+        n.hooks = None
+        f = _frame(1)
+        n.code = f.f_code
+        n.lasti = f.f_lasti
+        n.s_input = a0
+        n.s_result = y
+    else:
+        o._node = None
+    return o
+
+
+_median_dim = get_op("median_dim")
+
+
+class MedianBackward1(OpNode):
+    __slots__ = ("s_indices",)
+    op = get_op("median_dim")
+    saved = ('indices',)
+    needs = (('indices',),)
+
+    def pull(self, g: Any, rules: Any) -> tuple[Any, ...]:
+        return (rules[0](g[0], self.s_indices, self.plan.ins[0].shape, self.plan.attributes["dim"], self.plan.attributes["keepdim"]),)
+
+    def free(self) -> None:
+        del self.s_indices
+
+
+NODE_CLASSES["median_dim"] = MedianBackward1
+
+def median_dim(input: Tensor, dim: int, keepdim: bool = False) -> tuple[Tensor, Tensor]:
+    """The medians along one dimension (the lower of two middle elements; NaN if there is one) and the index of each."""
+    return dispatch(_median_dim, (input,), {"dim": dim, "keepdim": keepdim})
+
+
 _searchsorted = get_op("searchsorted")
 _searchsorted_plans = table(_searchsorted)
 
@@ -149,6 +228,8 @@ FUNCTIONS: dict[str, Any] = {
     "argsort": argsort,
     "topk": topk,
     "kthvalue": kthvalue,
+    "median": median,
+    "median_dim": median_dim,
     "searchsorted": searchsorted,
 }
 INPLACE: dict[str, Any] = {

@@ -98,7 +98,7 @@ class ViewBackward0(OpNode):
 NODE_CLASSES["view"] = ViewBackward0
 
 def view(input: Tensor, size: Sequence[int]) -> Tensor:
-    """The same elements under another shape, sharing memory; raises where strides do not allow it. (In a graph, which knows no strides, it always exists.)"""
+    """The same elements under another shape, sharing memory; raises where strides do not allow it. In a graph, which knows no strides, it always exists."""
     return dispatch(_view, (input,), {"size": size})
 
 

@@ -313,6 +313,20 @@ def test_shapes_computed_from_dynamic_sizes():
         assert twofold.allclose(graph(x), f(x), rtol=1e-5)
 
 
+@pytest.mark.parametrize(
+    "view",
+    [lambda x: x.flatten(), lambda x: x.narrow(0, 0, x.shape[0] - 1), lambda x: x[x.shape[0] - 1], lambda x: x.view(x.shape[0] * 2)],
+)
+def test_returned_views_of_inputs_have_the_calls_sizes(view):
+    graph = twofold.trace(view, (twofold.randn(3, 2),), dynamic_shapes={"x": {0: "n"}})
+    for n in (3, 5):
+        x = twofold.randn(n, 2)
+        y = graph(x)
+        same(y, view(x))
+        y.fill_(0)
+        assert (view(x) == 0).all()
+
+
 # ---- state, randomness, control flow ---------------------------------------------------------------------------------------------
 
 

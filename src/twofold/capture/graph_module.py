@@ -145,12 +145,12 @@ class GraphModule(Module):
         tensors = self.match(leaves)
         recorder = RECORDER.get() or next((t._recorder for t in leaves if isinstance(t, Symbol)), None)
         if recorder is not None:
-            check_symbols(self.name, self.layout, leaves, self.bindings, recorder)
+            sizes = check_symbols(self.name, self.layout, leaves, self.bindings, recorder)
             outputs = TensorInterpreter(self.graph).run(*tensors)  # writes the graph's nodes into the one being recorded
         else:
-            check_signature(self.name, self.layout, leaves, self.bindings)
+            sizes = check_signature(self.name, self.layout, leaves, self.bindings)
             outputs = self.run_graph(tensors)
-        return self.results(tensors, outputs)
+        return self.results(tensors, outputs, sizes)
 
     def match(self, leaves: list[Any]) -> list[Tensor]:
         """The tensor of each graph input; constants among the arguments must be the recorded ones."""
@@ -173,16 +173,16 @@ class GraphModule(Module):
         given = [wrap_typed(np.array(memory(t)), t._type, t._node) if k in written else t for k, t in enumerate(tensors)]
         return self._interpreter.run(*given)
 
-    def results(self, tensors: list[Tensor], outputs: tuple[Any, ...]) -> Any:
-        """Write back what was written, then rebuild the returned structure with its sharing of memory."""
+    def results(self, tensors: list[Tensor], outputs: tuple[Any, ...], sizes: Mapping[str, Any]) -> Any:
+        """Write back what was written, then rebuild the returned structure with its sharing of memory. `sizes`: those of symbolic dimensions."""
         for w in self.layout.write_backs:
             with grad_mode(w.tracked):
                 inplace("copy", tensors[w.input], outputs[w.output])
         made: dict[Any, Tensor] = {}
-        leaves = [self.result(r, tensors, outputs, made) for r in self.layout.results]
+        leaves = [self.result(r, tensors, outputs, made, sizes) for r in self.layout.results]
         return tree_unflatten(leaves, self.layout.out_spec)
 
-    def result(self, r: Result, tensors: list[Tensor], outputs: tuple[Any, ...], made: dict[Any, Tensor]) -> Any:
+    def result(self, r: Result, tensors: list[Tensor], outputs: tuple[Any, ...], made: dict[Any, Tensor], sizes: Mapping[str, Any]) -> Any:
         """One returned leaf."""
         if r.output is None:
             return r.value
@@ -202,7 +202,7 @@ class GraphModule(Module):
                 made[key] = family_of(top, outputs[a.family], a.family_chain)
             top = made[key]
         with grad_mode(not a.nograd):
-            for name, pairs in a.chain:
+            for name, pairs in evaluated_chain(a.chain, sizes):
                 attributes = dict(pairs)
                 which = attributes.pop("", None)
                 shown = dispatch(get_op(name), (top,), attributes)
@@ -234,6 +234,18 @@ def _equal(a: Any, b: Any) -> bool:
         return False
 
 
+def evaluated_chain(chain: tuple[Any, ...], sizes: Mapping[str, Any]) -> tuple[Any, ...]:
+    """A chain of views with the sizes of this call."""
+    return tuple((name, tuple((k, with_sizes(v, sizes)) for k, v in pairs)) for name, pairs in chain) if sizes else chain
+
+
+def with_sizes(value: Any, sizes: Mapping[str, Any]) -> Any:
+    """An attribute with its symbolic dimensions replaced."""
+    if isinstance(value, Dim):
+        return value.substitute(sizes)
+    return tuple(with_sizes(v, sizes) for v in value) if type(value) is tuple else value
+
+
 def signature_of(tensors: list[Tensor]) -> tuple[Any, ...]:
     """What a recorded graph depends on: who requires grad, who is a leaf, who shares memory with whom and how."""
     ids = [id(t) for t in tensors]
@@ -246,26 +258,28 @@ def signature_of(tensors: list[Tensor]) -> tuple[Any, ...]:
         chain = alias.chain if alias is not None and alias.base is not None else None
         result.append((
             t._node is None, base._node is None, base._node is not None and base._node.is_accumulate, ids.index(id(t)), roots.index(r), bases.index(b),
-            chain if roots.count(r) > 1 else None, chain if t._array is not None and overlaps(memory(t)) else None,
+            chain if len({i for i, q in zip(ids, roots, strict=True) if q == r}) > 1 else None, chain if t._array is not None and overlaps(memory(t)) else None,
             memory(t).strides if t._array is not None and not memory(t).flags.c_contiguous else None,
         ))  # fmt: skip
     return tuple(result)
 
 
-def check_signature(name: str, layout: Layout, leaves: list[Any], bindings: Mapping[str, Tensor]) -> None:
-    """Raise GuardError naming what differs from the recording: shape, dtype, sharing of memory, gradients."""
+def check_signature(name: str, layout: Layout, leaves: list[Any], bindings: Mapping[str, Tensor]) -> dict[str, Any]:
+    """Raise GuardError naming what differs from the recording: shape, dtype, sharing of memory, gradients. Returns this call's symbolic sizes."""
     tensors = watched_tensors(layout, leaves, bindings)
-    check_types(name, layout, tensors)
+    sizes = check_types(name, layout, tensors)
     compare_signatures(name, layout, signature_of(tensors), recorded=False)
+    return sizes
 
 
-def check_symbols(name: str, layout: Layout, leaves: list[Any], bindings: Mapping[str, Tensor], recorder: Any) -> None:
+def check_symbols(name: str, layout: Layout, leaves: list[Any], bindings: Mapping[str, Tensor], recorder: Any) -> dict[str, Any]:
     """`check_signature` for a call that is recorded. Gradients matter only to a graph that writes its inputs."""
     tensors = watched_tensors(layout, leaves, bindings)
-    check_types(name, layout, tensors)
+    sizes = check_types(name, layout, tensors)
     if layout.write_backs:
         recorder.group_inputs(tensors)
     compare_signatures(name, layout, recorder.signature_of(tensors), recorded=True)
+    return sizes
 
 
 def watched_tensors(layout: Layout, leaves: list[Any], bindings: Mapping[str, Tensor]) -> list[Tensor]:
@@ -273,8 +287,8 @@ def watched_tensors(layout: Layout, leaves: list[Any], bindings: Mapping[str, Te
     return [leaves[w.leaf] if w.path is None else bindings[w.path] for w in layout.watched]  # type: ignore[index]
 
 
-def check_types(name: str, layout: Layout, tensors: list[Tensor]) -> None:
-    """Shapes and dtypes of what a call is given, and of the bases that enter in its place."""
+def check_types(name: str, layout: Layout, tensors: list[Tensor]) -> dict[str, Any]:
+    """Shapes and dtypes of what a call is given, and of the bases that enter in its place; returns the symbolic sizes."""
     sizes: dict[str, int] = {}
     wholes = {(i.leaf, i.path): i.value.type for i in layout.inputs if i.whole}
     for w, t in zip(layout.watched, tensors, strict=True):
@@ -283,6 +297,7 @@ def check_types(name: str, layout: Layout, tensors: list[Tensor]) -> None:
         base = wholes.get((w.leaf, w.path))
         if base is not None:
             check_type(name, f"the base of {label}", whole_of(t)._type, base, sizes)  # type: ignore[arg-type]
+    return sizes
 
 
 def compare_signatures(name: str, layout: Layout, now: tuple[Any, ...], recorded: bool) -> None:

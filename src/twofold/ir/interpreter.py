@@ -40,6 +40,7 @@ def _has_dim(value: Any) -> bool:
 
 
 def _evaluated(value: Any, env: Mapping[str, int]) -> Any:
+    """An attribute with its symbolic dimensions replaced by their values."""
     if type(value) is Dim:
         return value.evaluate(env)
     return tuple(_evaluated(v, env) for v in value) if type(value) is tuple else value

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import warnings
 from difflib import get_close_matches
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from twofold.nn.composites import COMPOSITES
 from twofold.support.errors import UnknownNameError, UnsupportedError, ValueRangeError
 from twofold.tensors.core import Tensor
 from twofold.tensors.functions import FUNCTIONS, INPLACE
+
+if TYPE_CHECKING:
+    from twofold.nn.shared import *  # noqa: F403  # what `__getattr__` finds
 
 SHARED = (
     "adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_avg_pool3d", "adaptive_max_pool1d", "adaptive_max_pool2d",

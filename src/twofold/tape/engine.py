@@ -62,12 +62,10 @@ def explain_freed(node: Node) -> AutogradError:
 def check_versions(node: Node) -> None:
     """Raise InplaceError if a saved array was written after the node was made; names both places."""
     for name in node.saved:
-        array = getattr(node, "s_" + name, None)
-        if type(array) is not ndarray:
-            continue
-        write = newer_write(array, node.seq)
-        if write is not None:
-            raise overwritten(node, f"value '{'self' if name == 'input' else name}'", write)
+        value = getattr(node, "s_" + name, None)
+        for array in value if type(value) is tuple else (value,):
+            if type(array) is ndarray and (write := newer_write(array, node.seq)) is not None:
+                raise overwritten(node, f"value '{'self' if name == 'input' else name}'", write)
 
 
 def overwritten(node: Node, what: str, write: Stamp) -> InplaceError:
@@ -385,7 +383,7 @@ def undo_with(grads: tuple[Any, ...], steps: tuple[Any, ...], sum_to_size: Any, 
         if step is None or r is None:
             continue
         shape, dtype = step
-        if shape is not None:
+        if shape is not None and r.shape != shape:
             r = sum_to_size(r, shape)
         if dtype is not None:
             r = cast(r, dtype)

@@ -401,7 +401,7 @@ class Recorder:
             tracked = bool(self.tracks.get(f.value, False))
             result.append((
                 s._nograd or not tracked, not (tracked or f.base_grad), f.leaf, ids.index(id(s)), storages.index(f.storage), families.index(f),
-                s._chain if s._chain and storages.count(f.storage) > 1 else None, s._chain if overlapping(f, s._chain) else None, None,
+                s._chain if s._chain and len({i for i, q in zip(ids, storages, strict=True) if q is f.storage}) > 1 else None, s._chain if overlapping(f, s._chain) else None, None,
             ))  # fmt: skip
         return tuple(result)
 

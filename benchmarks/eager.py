@@ -1,8 +1,8 @@
 """Eager operations and a training step beside torch's, on one thread, in alternating processes.
 
-    python benchmarks/eager.py [--pairs 7] [--json FILE]
-    python benchmarks/eager.py --against-self PYTHON [--python PYTHON]     our figures under two interpreters
-    python benchmarks/eager.py --side twofold|torch                        one process, figures as JSON (microseconds; the step in milliseconds)
+python benchmarks/eager.py [--pairs 7] [--json FILE]
+python benchmarks/eager.py --against-self PYTHON [--python PYTHON]     our figures under two interpreters
+python benchmarks/eager.py --side twofold|torch                        one process, figures as JSON (microseconds; the step in milliseconds)
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from pairs import machine, paired, show, summarise  # noqa: E402
+from pairs import machine, paired, show, summarise
 
 LIMITS = {
     "add 8": 0.6, "mul 8, grad": 0.6, "matmul 8x8, grad": 0.6, "100 chained mul, fwd + bwd": 0.6, "broadcast mul, grad": 0.8, "sum 8": 0.8,

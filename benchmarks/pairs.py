@@ -24,7 +24,9 @@ def measure(command: Sequence[str], environment: dict[str, str] | None = None) -
     return json.loads(done.stdout.strip().splitlines()[-1])  # type: ignore[no-any-return]
 
 
-def paired(ours: Sequence[str], theirs: Sequence[str], pairs: int, environment: dict[str, str] | None = None) -> list[tuple[dict[str, float], dict[str, float]]]:
+def paired(
+    ours: Sequence[str], theirs: Sequence[str], pairs: int, environment: dict[str, str] | None = None
+) -> list[tuple[dict[str, float], dict[str, float]]]:
     """`pairs` runs of each, in turn, the order changing from pair to pair."""
     result = []
     for i in range(pairs):
@@ -69,7 +71,8 @@ def show(rows: list[dict[str, Any]], unit: str) -> None:
     for r in rows:
         mark = "" if r["holds"] is None else "holds" if r["holds"] else "MISSED"
         limit = "" if r["limit"] is None else f"{r['limit']:.2f}"
-        print(f"{r['case']:34} {r['ours']:10.3f} {r['theirs']:10.3f} {r['ratio']:7.2f}  [{r['low']:.2f}, {r['high']:.2f}]      {limit:>6} {mark}")
+        span = f"[{r['low']:.2f}, {r['high']:.2f}]"
+        print(f"{r['case']:34} {r['ours']:10.3f} {r['theirs']:10.3f} {r['ratio']:7.2f}  {span}      {limit:>6} {mark}")
     print(f"({unit})")
 
 

@@ -8,12 +8,13 @@ import pytest
 from hypothesis import settings
 
 from twofold.support import logs, options, pytree
+from twofold.tensors import printing, random, views
 
 settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True, max_examples=100)
 settings.register_profile("long", deadline=None, max_examples=5000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
-RESETS = (options.reset, logs.reset, pytree.reset)
+RESETS = (options.reset, logs.reset, pytree.reset, printing.reset, random.reset, views.reset)
 """The `reset` of every holder of process state."""
 
 

@@ -10,7 +10,7 @@ from twofold import errors
 from twofold.errors import TwofoldError
 
 T = twofold.ones
-G = lambda *shape: twofold.ones(*shape, requires_grad=True)  # noqa: E731
+G = lambda *shape: twofold.ones(*shape, requires_grad=True)
 
 
 def freed():
@@ -48,8 +48,9 @@ CASES = [
     ("convolution channels", lambda: twofold.nn.functional.conv2d(T(1, 2, 5, 5), T(4, 3, 3, 3)), errors.ShapeError, RuntimeError, ["conv"]),
     ("negative size", lambda: twofold.zeros(-1), errors.ShapeError, RuntimeError, ["-1"]),
     ("a float where integers are needed", lambda: T(3) & T(3), errors.DTypeError, RuntimeError, ["bitwise_and", "float32"]),
-    ("in-place result of a higher kind", lambda: twofold.ones(2, dtype=twofold.int64).mul_(1.5), errors.DTypeError, RuntimeError, ["mul_", "int64"]),
-    ("dtypes that do not promote", lambda: twofold.ones(2, dtype=twofold.uint16) + twofold.ones(2, dtype=twofold.int32), errors.DTypeError, TypeError, ["uint16", "int32"]),
+    ("in-place result of a higher kind", lambda: T(2, dtype=twofold.int64).mul_(1.5), errors.DTypeError, RuntimeError, ["mul_", "int64"]),
+    ("dtypes that do not promote", lambda: T(2, dtype=twofold.uint16) + T(2, dtype=twofold.int32), errors.DTypeError, TypeError,
+     ["uint16", "int32"]),
     ("complex numbers", lambda: twofold.tensor([1j]), errors.UnsupportedError, NotImplementedError, ["complex"]),
     ("complex arrays", lambda: twofold.from_numpy(np.zeros(2, np.complex64)), errors.UnsupportedError, NotImplementedError, ["complex"]),
     ("gradients for integers", lambda: twofold.ones(2, dtype=twofold.int64).requires_grad_(), errors.DTypeError, RuntimeError, ["int64"]),
@@ -62,7 +63,8 @@ CASES = [
     ("dimension given twice", lambda: T(2, 3).sum((0, -2)), errors.DimensionError, IndexError, ["sum"]),
     ("index out of range", lambda: T(3)[3], errors.IndexOutOfRange, IndexError, ["3"]),
     ("index tensor out of range", lambda: T(3)[twofold.tensor([0, 5])], errors.IndexOutOfRange, IndexError, ["5", "3"]),
-    ("embedding index", lambda: twofold.nn.functional.embedding(twofold.tensor([9]), T(4, 2)), errors.IndexOutOfRange, IndexError, ["9", "4"]),
+    ("embedding index", lambda: twofold.nn.functional.embedding(twofold.tensor([9]), T(4, 2)), errors.IndexOutOfRange, IndexError,
+     ["9", "4"]),
     ("class index", lambda: twofold.nn.functional.cross_entropy(T(1, 3), twofold.tensor([3])), errors.IndexOutOfRange, IndexError, ["3"]),
     ("too many indices", lambda: T(3)[0, 0], TwofoldError, IndexError, []),
     ("backward of a non-scalar", lambda: (G(3) * 2).backward(), errors.AutogradError, RuntimeError, ["(3,)", "scalar"]),
@@ -70,7 +72,8 @@ CASES = [
     ("gradient of another shape", lambda: (G(3) * 2).backward(T(2)), errors.ShapeError, RuntimeError, ["(2,)", "(3,)"]),
     ("second backward", freed, errors.AutogradError, RuntimeError, ["second time", "retain_graph=True"]),
     ("an unused input", lambda: twofold.autograd.grad(G(2).sum(), G(2)), errors.AutogradError, RuntimeError, ["allow_unused"]),
-    ("a saved value overwritten", overwritten, errors.InplaceError, RuntimeError, ["SinBackward0", "add_", "z = y.sin().sum()", "y.add_(1)"]),
+    ("a saved value overwritten", overwritten, errors.InplaceError, RuntimeError,
+     ["SinBackward0", "add_", "z = y.sin().sum()", "y.add_(1)"]),
     ("NaN under anomaly mode", nan_found, errors.AutogradError, RuntimeError, ["NaN", "DivBackward0", "(x / x)"]),
     ("writing to an expanded tensor", lambda: T(1).expand(3).add_(1), errors.InplaceError, RuntimeError, ["add_", "share memory"]),
     ("writing to a leaf", lambda: G(2).add_(1), errors.InplaceError, RuntimeError, ["leaf", "no_grad"]),
@@ -86,7 +89,7 @@ CASES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("what", "action", "kind", "builtin", "words"), CASES, ids=[c[0] for c in CASES])
+@pytest.mark.parametrize("what, action, kind, builtin, words", CASES, ids=[c[0] for c in CASES])
 def test_an_error_of_ours_that_names_things(what, action, kind, builtin, words):
     with pytest.raises(kind) as caught:
         action()
@@ -99,7 +102,7 @@ def test_an_error_of_ours_that_names_things(what, action, kind, builtin, words):
 
 
 @pytest.mark.parametrize(
-    ("text", "words"),
+    "text, words",
     [
         ("graph f(x: f32[2]) { y: f32[2] = sinn(x) return (y,) }", ["sinn", "sin"]),
         ("graph f(x: f32[2]) { y: f32[2] = sin(x, speed=3) return (y,) }", ["speed"]),
@@ -112,7 +115,7 @@ def test_an_error_of_ours_that_names_things(what, action, kind, builtin, words):
 )
 def test_malformed_graph_text(text, words):
     from twofold.ir.parser import parse_graph
-    from twofold.ops import load_vocabulary
+    from twofold.ops.vocabulary import load_vocabulary
 
     load_vocabulary()
     with pytest.raises(TwofoldError) as caught:

@@ -22,7 +22,7 @@ def test_sessions(page):
     assert failed == 0
 
 
-@pytest.mark.parametrize("tool", ["generate.py", "vocabulary.py"])
+@pytest.mark.parametrize("tool", ["generate.py", "stubs.py", "vocabulary.py"])
 def test_generated_files_are_fresh(tool):
     done = subprocess.run([sys.executable, str(ROOT / "tools" / tool), "--check"], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -138,14 +138,6 @@ def test_unknown_names() -> None:
     )
 
 
-def test_the_stub_is_fresh() -> None:
-    tool = ROOT.parent / "tools" / "stubs.py"
-    if not tool.exists():
-        pytest.skip("an installed package has no tools")
-    result = subprocess.run([sys.executable, str(tool), "--check"], capture_output=True, text=True, timeout=120)
-    assert result.returncode == 0, result.stdout + result.stderr
-
-
 def test_the_version() -> None:
     text = (ROOT.parent / "pyproject.toml").read_text(encoding="utf-8") if (ROOT.parent / "pyproject.toml").exists() else ""
     assert not text or f'version = "{twofold.__version__}"' in text

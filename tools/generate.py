@@ -1,7 +1,7 @@
 """Write the generated modules from the vocabulary: run it after changing a record.
 
-    python tools/generate.py            write src/twofold/tensors/generated/*.py
-    python tools/generate.py --check    fail if they are not what the records say
+python tools/generate.py            write src/twofold/tensors/generated/*.py
+python tools/generate.py --check    fail if they are not what the records say
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ sys.path.insert(0, str(ROOT / "src"))
 from twofold.ir.dtypes import float32  # noqa: E402
 from twofold.ir.op import NOT_DIFFERENTIABLE, REQUIRED, VOCABULARY, Joint, Op, Param  # noqa: E402
 from twofold.ir.types import tensor_type  # noqa: E402
-from twofold.ops import load_vocabulary  # noqa: E402
 from twofold.ops.scalar import NUMPY_SPELLING, SCALAR_FUNCTIONS  # noqa: E402
+from twofold.ops.vocabulary import load_vocabulary  # noqa: E402
 from twofold.support.errors import DTypeError  # noqa: E402
 
 TARGET = ROOT / "src" / "twofold" / "tensors" / "generated"
-HEADER = '''"""Functions and backward nodes of the family "{family}". Generated from the records in `twofold.ops` by tools/generate.py: do not edit."""
+HEADER = '''"""Functions and backward nodes of the family "{family}". Generated from the records by tools/generate.py: do not edit."""
 # ruff: noqa
 # mypy: disable-error-code="no-any-return,no-untyped-call,assignment,misc,attr-defined,union-attr,override"
 
@@ -193,7 +193,7 @@ def inline_body(op: Op, names: dict[str, str]) -> str | None:
     """The body with operands renamed and scalar functions spelled as module globals; None where it cannot be inlined."""
     if not op.body or op.attributes or len(op.inputs) > 2 or op.promotion is None:
         return None
-    if any(p.optional or p.many for p in op.inputs) or op.name not in ALWAYS_INLINE and result_is_fixed(op):
+    if any(p.optional or p.many for p in op.inputs) or (op.name not in ALWAYS_INLINE and result_is_fixed(op)):
         return None
     for name in re.findall(r"[A-Za-z_]\w*", op.body):
         if name in SCALAR_FUNCTIONS and name not in NUMPY_SPELLING:

@@ -24,11 +24,11 @@ from typing import Any, get_overloads
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "src"))
 
-from twofold import exports
-from twofold.nn import functional
-from twofold.nn.composites import COMPOSITES
-from twofold.tensors.core import Tensor
-from twofold.tensors.functions import FUNCTIONS
+from twofold import exports  # noqa: E402
+from twofold.nn import functional  # noqa: E402
+from twofold.nn.composites import COMPOSITES  # noqa: E402
+from twofold.tensors.core import Tensor  # noqa: E402
+from twofold.tensors.functions import FUNCTIONS  # noqa: E402
 
 NAMES = ROOT / "src" / "twofold" / "__init__.pyi"
 MEMBERS = ROOT / "src" / "twofold" / "tensors" / "members.py"
@@ -37,7 +37,7 @@ NAMES_HEADER = '''"""Names of the package, for type checkers and editors. Genera
 # ruff: noqa
 
 '''
-MEMBERS_HEADER = '''"""The members of `Tensor`, for type checkers and editors. Generated from the records and functions by tools/stubs.py: do not edit.
+MEMBERS_HEADER = '''"""The members of `Tensor`, for type checkers. Generated from the records and functions by tools/stubs.py: do not edit.
 
 At run time `tensors.methods` attaches the functions themselves; nothing imports this module.
 """
@@ -50,12 +50,10 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
 '''
-SHARED_HEADER = '''"""Functions that `nn.functional` finds elsewhere, for type checkers and editors. Generated from the records by tools/stubs.py: do not edit."""
+SHARED_HEADER = '''"""What `nn.functional` finds elsewhere, for type checkers. Generated from the records by tools/stubs.py: do not edit."""
 # ruff: noqa
 
 '''
-NOT_MEMBERS = frozenset(("__module__", "__annotations__", "__doc__", "__slots__", "__dict__", "__weakref__", "__hash__"))
-"""What the class has that is no member to describe; `__hash__` is written by hand."""
 
 
 class Imports:
@@ -98,7 +96,7 @@ class Renamed(ast.NodeTransformer):
     def __init__(self, module: str, imports: Imports) -> None:
         self.module, self.imports = module, imports
 
-    def visit_Name(self, node: ast.Name) -> ast.AST:  # noqa: N802
+    def visit_Name(self, node: ast.Name) -> ast.AST:
         statement, own = bindings(self.module).get(node.id, ("", node.id))
         if not statement and hasattr(builtins, node.id) and not hasattr(import_module(self.module), node.id):
             if node.id not in self.imports.taken:
@@ -180,27 +178,17 @@ def property_lines(name: str, value: property, imports: Imports) -> list[str]:
 def members_text() -> str:
     """The module that describes the members of `Tensor`."""
     import_module(f"{exports.PACKAGE}.tensors")
-    own = {node.target.id for node in class_body("Tensor") if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)}
-    own |= {t.id for node in class_body("Tensor") if isinstance(node, ast.Assign) for t in node.targets if isinstance(t, ast.Name)}
-    members = {name: value for name, value in vars(Tensor).items() if name not in own | NOT_MEMBERS}
+    members = {name: value for name, value in vars(Tensor).items() if isinstance(value, property) or inspect.isfunction(value)}
     imports = Imports(members)
     lines: list[str] = []
     for name in sorted(members, key=lambda n: (not isinstance(members[n], property), not n.startswith("__"), n)):
         value = members[name]
-        lines += [
-            "",
-            *(property_lines(name, value, imports) if isinstance(value, property) else function_lines(name, value, imports, True)),
-        ]
+        described = property_lines(name, value, imports) if isinstance(value, property) else function_lines(name, value, imports, True)
+        lines += ["", *described]
     lines += ["", "def __hash__(self) -> " + annotation_text("int", "builtins", imports) + ": ..."]
     body = "\n".join(f"    {line}".rstrip() for line in lines)
     imported = "".join(f"    {line}\n" for line in imports.lines())
     return f'{MEMBERS_HEADER}{imported}\n\nclass TensorMembers:\n    """What `Tensor` has besides its slots."""\n{body}\n'
-
-
-def class_body(name: str) -> list[ast.stmt]:
-    """The statements of a class of `tensors.core`."""
-    source = (ROOT / "src" / "twofold" / "tensors" / "core.py").read_text(encoding="utf-8")
-    return next(node.body for node in ast.parse(source).body if isinstance(node, ast.ClassDef) and node.name == name)
 
 
 # ---- the names of the package ------------------------------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 """Write docs/vocabulary.md from the records and the table of functions.
 
-    python tools/vocabulary.py            write it
-    python tools/vocabulary.py --check    fail if it is not what the records say
+python tools/vocabulary.py            write it
+python tools/vocabulary.py --check    fail if it is not what the records say
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "src"))
 
 from twofold.ir.op import NOT_DIFFERENTIABLE, VOCABULARY, Joint, Op  # noqa: E402
-from twofold.ops import FAMILIES, load_vocabulary  # noqa: E402
+from twofold.ops.vocabulary import FAMILIES, load_vocabulary  # noqa: E402
 from twofold.tensors.functions import FUNCTIONS, GENERATED, INPLACE  # noqa: E402
 
 TARGET = ROOT / "docs" / "vocabulary.md"
 INTRODUCTION = """# The vocabulary
 
-Made from the records by `tools/vocabulary.py`; do not edit. A **record** is one operation, a node of the static graph. A **composite** is a record that
-also has a decomposition into others. A **function** is plain Python over records. `Gradient`: *rules* (one an input), *joint* (one for all), or *none* where
-the operation is not differentiable; inputs without a gradient are named. `name_` forms write in place. ONNX: the operator and the opset it is taken from, where there is
-a direct one.
+Made from the records by `tools/vocabulary.py`; do not edit. A **record** is one operation, a node of the static graph. A **composite** is
+a record that also has a decomposition into others. A **function** is plain Python over records. `Gradient`: *rules* (one an input), *joint*
+(one for all), or *none* where the operation is not differentiable; inputs without a gradient are named. `name_` forms write in place. ONNX:
+the operator and the opset it is taken from, where there is a direct one.
 """
 
 
@@ -52,10 +52,11 @@ def row(op: Op) -> str:
 def text() -> str:
     """The whole page."""
     load_vocabulary()
-    records = [op for op in VOCABULARY.values()]
+    records = list(VOCABULARY.values())
     composites = sum(op.decomposition is not None for op in records)
     plain = sorted(n for n in FUNCTIONS if n not in GENERATED)
-    lines = [INTRODUCTION, f"{len(records)} records ({composites} of them composites), {len(plain)} functions, {len(INPLACE)} in-place forms.", ""]
+    counts = f"{len(records)} records ({composites} of them composites), {len(plain)} functions, {len(INPLACE)} in-place forms."
+    lines = [INTRODUCTION, counts, ""]
     families = [*FAMILIES, *dict.fromkeys(op.family for op in records if op.family not in FAMILIES)]
     for family in families:
         own = [op for op in records if op.family == family]

@@ -6,8 +6,8 @@ import twofold
 
 
 def test_gradients_of_the_first_example_and_the_walk_after_backward(capsys):
-    X1 = twofold.tensor(2.0, requires_grad=True)  # noqa: N806
-    X2 = twofold.tensor(3.0, requires_grad=True)  # noqa: N806
+    X1 = twofold.tensor(2.0, requires_grad=True)
+    X2 = twofold.tensor(3.0, requires_grad=True)
 
     a = X1 * X2
     y1 = twofold.log(a)
@@ -60,8 +60,8 @@ def test_gradients_of_the_first_example_and_the_walk_after_backward(capsys):
 
 
 def test_float32_prints_as_stated():
-    X1 = twofold.tensor(2.0, requires_grad=True)  # noqa: N806
-    X2 = twofold.tensor(3.0, requires_grad=True)  # noqa: N806
+    X1 = twofold.tensor(2.0, requires_grad=True)
+    X2 = twofold.tensor(3.0, requires_grad=True)
     z = twofold.log(X1 * X2) * twofold.sin(X2)
     z.backward()
     assert abs(z.item() - 0.2528530955314636) < 1e-7

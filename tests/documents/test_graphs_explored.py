@@ -13,8 +13,8 @@ needs_dot = pytest.mark.skipif(shutil.which("dot") is None, reason="Graphviz's d
 
 
 def test_relu_of_a_product_as_a_static_graph():
-    def f(X, Y):  # noqa: N803
-        Z = twofold.relu(X @ Y)  # noqa: N806
+    def f(X, Y):
+        Z = twofold.relu(X @ Y)
         return Z
 
     graph = twofold.trace(f, (twofold.ones(2, 3), twofold.ones(3, 2))).graph
@@ -32,7 +32,7 @@ class MyModel(twofold.nn.Module):
 
 
 @needs_dot
-@pytest.mark.parametrize(("format", "magic"), [("png", b"\x89PNG"), ("pdf", b"%PDF"), ("svg", b"<?xml")])
+@pytest.mark.parametrize("format, magic", [("png", b"\x89PNG"), ("pdf", b"%PDF"), ("svg", b"<?xml")])
 def test_log_of_a_product_drawn(tmp_path, monkeypatch, format, magic):
     monkeypatch.chdir(tmp_path)
     model = MyModel()
@@ -108,8 +108,8 @@ def test_cond_holds_both_branches():
     model = MyCondModel()
 
     def forward(x):
-        positive = lambda x: model.relu(model.fc1(x))  # noqa: E731
-        negative = lambda x: model.relu(model.fc2(model.fc1(x)))  # noqa: E731
+        positive = lambda x: model.relu(model.fc1(x))
+        negative = lambda x: model.relu(model.fc2(model.fc1(x)))
         return twofold.cond(x.mean() > 0, positive, negative, (x,))
 
     graph = twofold.trace(forward, (twofold.ones([2, 10]),))

@@ -66,6 +66,8 @@ FOUND = {
         "once", Program(("F",), (Step("reshape", ("T",), ((3, 4),), out="r1"), Step("mul_", ("r1", 0.5), number=1)), ("r1",)),
     ),
     "a recorded call that writes one of two inputs that share memory": ("nested", Program(("C", "T", "D"), (Step("add_", ("C", "C")),), ("D",))),
+    "the same where a view is the argument and its base is closed over": ("nested", Program(("D",), (Step("mul_", ("C", 0.5)),), ())),
+    "the same where one tensor is two arguments": ("nested", Program(("G", "G"), (Step("sin_", ("G",)),), ("G",))),
     "a mask computed in the graph": ("once", Program(("C",), (Step("setmask", ("C", "B", 0.5)),), ("C",))),
 }  # fmt: skip
 """Programs that once showed a difference, made small."""

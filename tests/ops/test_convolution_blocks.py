@@ -9,7 +9,7 @@ import pytest
 
 from twofold.ir.op import get_op
 from twofold.ops import convolution_eager as fast
-from twofold.ops import load_vocabulary
+from twofold.ops.vocabulary import load_vocabulary
 
 load_vocabulary()
 SETTINGS = [

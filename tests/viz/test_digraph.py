@@ -12,9 +12,9 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from twofold.support import options
+from twofold.support.digraph import quote, quote_text, quote_value
 from twofold.support.errors import ArgumentError, MissingDependency, TwofoldError, ValueRangeError
 from twofold.viz import Digraph, Html, OutputError, Raw, RenderError
-from twofold.support.digraph import quote, quote_text, quote_value
 
 TEXTS = [
     "plain", "two words", 'a "quoted" word', "back\\slash", "ends in \\", "ends in \\\\",

@@ -275,9 +275,9 @@ def check_signature(name: str, layout: Layout, leaves: list[Any], bindings: Mapp
 def check_symbols(name: str, layout: Layout, leaves: list[Any], bindings: Mapping[str, Tensor], recorder: Any) -> dict[str, Any]:
     """`check_signature` for a call that is recorded. Gradients matter only to a graph that writes its inputs."""
     tensors = watched_tensors(layout, leaves, bindings)
-    sizes = check_types(name, layout, tensors)
     if layout.write_backs:
         recorder.group_inputs(tensors)
+    sizes = check_types(name, layout, tensors)
     compare_signatures(name, layout, recorder.signature_of(tensors), recorded=True)
     return sizes
 

@@ -20,7 +20,7 @@ def callback() -> None:
 def tour(
     epochs: int = typer.Option(12, min=1, help="Passes over the training images."),
     seed: int = typer.Option(0, help="Seed of every random number."),
-    json: Path | None = typer.Option(None, help="Write the figures to this file."),
+    json: Path | None = typer.Option(None, help="Write the figures to this file."),  # noqa: B008  (typer's form)
     quiet: bool = typer.Option(False, help="Print the summary only."),
 ) -> None:
     """Train a small convolutional net on handwritten digits, look at its dynamic and its static graph, and compare the two."""

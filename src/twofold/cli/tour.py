@@ -55,7 +55,13 @@ def train(model: DigitsNet, loader: DataLoader, epochs: int, console: Console) -
     """Train dynamically; returns the mean loss of each epoch."""
     optimizer = AdamW(model.parameters(), lr=LEARNING_RATE)
     losses = []
-    columns = (TextColumn("[progress.description]{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), TextColumn("loss {task.fields[loss]:.4f}"))
+    columns = (
+        TextColumn("[progress.description]{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        TextColumn("loss {task.fields[loss]:.4f}"),
+    )
     with Progress(*columns, console=console, transient=True) as progress:
         task = progress.add_task("training", total=epochs * len(loader), loss=float("nan"))
         for epoch in range(epochs):
@@ -151,7 +157,14 @@ def run_tour(epochs: int, seed: int, json_path: Path | None, quiet: bool) -> int
     with clock.stage("evaluation"):
         reached = accuracy(model, test_loader)
         static_reached = accuracy(static, test_loader)
-    figures |= {"accuracy": reached, "accuracy_static": static_reached, "losses": losses, "epochs": epochs, "seed": seed, "seconds": clock.seconds}
+    figures |= {
+        "accuracy": reached,
+        "accuracy_static": static_reached,
+        "losses": losses,
+        "epochs": epochs,
+        "seed": seed,
+        "seconds": clock.seconds,
+    }
     agree = all(figures[k] <= TOLERANCE for k in ("difference_outputs", "difference_gradients", "difference_gradients_joint"))
     summary(summary_console, figures, agree)
     if json_path is not None:
@@ -163,10 +176,16 @@ def summary(console: Console, figures: dict[str, Any], agree: bool) -> None:
     """The closing table."""
     console.rule("Summary")
     table = Table(show_header=False, box=None)
-    table.add_row("test accuracy", f"{figures['accuracy']:.2%} eager, {figures['accuracy_static']:.2%} by the static graph (goal {GOAL:.0%})")
+    table.add_row(
+        "test accuracy", f"{figures['accuracy']:.2%} eager, {figures['accuracy_static']:.2%} by the static graph (goal {GOAL:.0%})"
+    )
     table.add_row("static graph", f"{figures['nodes']} nodes; forward and backward together {figures['joint_nodes']}")
     table.add_row("outputs", f"differ by at most {figures['difference_outputs']:.1e} (relative)")
-    table.add_row("gradients", f"differ by at most {figures['difference_gradients']:.1e} through the graph, {figures['difference_gradients_joint']:.1e} by the joint graph")
+    table.add_row(
+        "gradients",
+        f"differ by at most {figures['difference_gradients']:.1e} through the graph, "
+        f"{figures['difference_gradients_joint']:.1e} by the joint graph",
+    )
     table.add_row("eager and graph", "agree" if agree else "DISAGREE")
     for name, seconds in figures["seconds"].items():
         table.add_row(f"time: {name}", f"{seconds * 1e3:.0f} ms")

@@ -10,8 +10,8 @@ from typing import Any
 
 from twofold.ir.node import GraphBase, Node, Region, Source, Value
 from twofold.ir.types import TOKEN
-from twofold.support.errors import ArgumentError, GraphError
 from twofold.support.digraph import Digraph, Statements
+from twofold.support.errors import ArgumentError, GraphError
 
 Pending = tuple[Region, Statements, str | None, tuple[Value, ...]]
 """A region still to be drawn: where its statements go, the dot name of the operation that owns it (None for the graph), and the operands

@@ -82,7 +82,9 @@ def from_numpy(dtype: np.dtype) -> DType:
     if dtype.kind == "c":
         raise UnsupportedError(f"complex numbers ({dtype}) are not supported: keep real and imaginary parts as two tensors")
     if not dtype.isnative and dtype.newbyteorder("=") in _BY_NUMPY:
-        raise DTypeError(f"arrays of foreign byte order ({dtype.str}) are not supported: convert with array.astype(array.dtype.newbyteorder('='))")
+        raise DTypeError(
+            f"arrays of foreign byte order ({dtype.str}) are not supported: convert with array.astype(array.dtype.newbyteorder('='))"
+        )
     raise DTypeError(f"{dtype} has no tensor dtype; the dtypes are {', '.join(d.name for d in DTYPES)}")
 
 

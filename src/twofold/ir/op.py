@@ -8,9 +8,9 @@ engine, the tracer, the compiler, the exporters and the tests. Its signature is 
     transpose(Tensor(a) input, Dim dim0, Dim dim1) -> Tensor(a)            # the output is a view of the input
 
 Parameter kinds: ``Tensor``, ``Tensor?`` (may be None), ``Tensor[]``; attributes ``int float bool str Scalar`` (a Python number),
-``dtype``, ``device``, ``Dim`` (a dimension of the first tensor: negative counts from the end), ``NewDim`` (a position where a dimension is put in),
-``Shape`` (ints or symbolic dimensions), ``int[N]`` (N ints; one int stands for N equal ones), ``any`` (hashable), each with ``?`` for "or None" and
-``[]`` for a tuple. A ``*`` makes what follows keyword-only.
+``dtype``, ``device``, ``Dim`` (a dimension of the first tensor: negative counts from the end), ``NewDim`` (a position where a dimension is
+put in), ``Shape`` (ints or symbolic dimensions), ``int[N]`` (N ints; one int stands for N equal ones), ``any`` (hashable), each with ``?``
+for "or None" and ``[]`` for a tuple. A ``*`` makes what follows keyword-only.
 """
 
 from __future__ import annotations
@@ -68,8 +68,8 @@ class Param:
     def annotation(self) -> str:
         """The Python annotation of the generated function."""
         base = {
-            "Tensor": "Tensor", "Dim": "int", "NewDim": "int", "Shape": "Sequence[int]", "Scalar": "Number", "any": "Any", "dtype": "DTypeLike",
-            "device": "DeviceLike",
+            "Tensor": "Tensor", "Dim": "int", "NewDim": "int", "Shape": "Sequence[int]", "Scalar": "Number", "any": "Any",
+            "dtype": "DTypeLike", "device": "DeviceLike",
         }.get(self.kind, self.kind)  # fmt: skip
         if self.many:
             base = f"Sequence[{base}]" if self.kind not in ("int", "Dim") else f"int | Sequence[{base}]"
@@ -86,7 +86,7 @@ class Output:
 
 _PARAM = re.compile(r"^(\w+)(?:\((\w+)!?\))?(\[(\d*)\])?(\?)?\s+(\w+)(?:\s*=\s*(.+))?$")
 _OUTPUT = re.compile(r"^Tensor(?:\((\w+)\))?(?:\s+(\w+))?$")
-KINDS = frozenset("Tensor int float bool str Scalar dtype device Dim NewDim Shape any".split())
+KINDS = frozenset(("Tensor", "int", "float", "bool", "str", "Scalar", "dtype", "device", "Dim", "NewDim", "Shape", "any"))
 
 
 def _split(text: str) -> Iterator[str]:
@@ -139,7 +139,7 @@ class Signature:
 
 
 def _literal(text: str) -> Any:
-    return eval(text, {"__builtins__": {}, "inf": float("inf")}, {})  # noqa: S307  (our own signature lines)
+    return eval(text, {"__builtins__": {}, "inf": float("inf")}, {})  # our own signature lines
 
 
 @dataclass(slots=True, eq=False)
@@ -153,7 +153,8 @@ class Op:
     promotion:   None (no conversion), "default" (operands to their result type), "float" (integers to the default float dtype)
     body:        elementwise operations: one expression over the inputs' names in the scalar vocabulary (the loop compiler reads it too)
     eager:       optionally a faster NumPy form, same arguments as `reference`, tested against it
-    specialize:  optionally (input types, output type, attributes) -> a NumPy function of the arrays alone that is faster for these types, or None
+    specialize:  optionally (input types, output type, attributes) -> a NumPy function of the arrays alone that is faster for these types,
+                 or None
     decomposition: the operation in terms of others (written with their names), or None
     template:    the name of the compiler's template that serves it whole, or ""
     """
@@ -275,7 +276,9 @@ def wrap_dim(dim: int, rank: int, name: str) -> int:
     """`dim` counted from the front; raises DimensionError outside [-rank, rank - 1] (a 0-d tensor counts as one dimension)."""
     size = max(rank, 1)
     if not -size <= dim < size:
-        raise DimensionError(f"{name}: dimension {dim} is out of range for a tensor of {rank} dimension(s) (expected {-size} to {size - 1})")
+        raise DimensionError(
+            f"{name}: dimension {dim} is out of range for a tensor of {rank} dimension(s) (expected {-size} to {size - 1})"
+        )
     return dim + size if dim < 0 else dim
 
 
@@ -381,5 +384,6 @@ def get_op(name: str) -> Op:
 
 
 __all__ = [
-    "NOT_DIFFERENTIABLE", "REQUIRED", "VOCABULARY", "Joint", "Op", "Output", "Param", "Signature", "first_rank", "get_op", "register", "wrap_dim",
+    "NOT_DIFFERENTIABLE", "REQUIRED", "VOCABULARY", "Joint", "Op", "Output", "Param", "Signature", "first_rank", "get_op", "register",
+    "wrap_dim",
 ]  # fmt: skip

@@ -41,7 +41,9 @@ _PLAIN_PLACE = re.compile(r"[\w./+@<>-]+:(\d+|None)")
 _PLAIN_WORD = re.compile(r"[\w.]+")
 
 
-def print_graph(graph: GraphBase, blobs: MutableMapping[str, np.ndarray] | None = None, sources: bool = True, full_paths: bool = False) -> str:
+def print_graph(
+    graph: GraphBase, blobs: MutableMapping[str, np.ndarray] | None = None, sources: bool = True, full_paths: bool = False
+) -> str:
     """The text of a graph.
 
     blobs:      receives constants of more than 64 elements by content hash, to be stored beside the text; without it they stand in the text

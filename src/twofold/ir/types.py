@@ -1,4 +1,5 @@
-"""Types of values: tensors, Python scalars, tokens. Interned: there is one object for each type, so `is` compares and hashing is by identity.
+"""Types of values: tensors, Python scalars, tokens. Interned: there is one object for each type, so `is` compares and hashing is by
+identity.
 
 `TensorType(dtype, shape, device)` says all that a graph knows of a tensor: strides are no part of it. A dimension is an int or a symbolic
 expression (`ir.dims.Dim`).
@@ -171,4 +172,3 @@ def common_device(operands: tuple[Type, ...], name: str) -> str:
 def is_integral(dtype: DType) -> bool:
     """True for integers and bool."""
     return dtype.category <= INTEGER
-

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from twofold.nn.module import Module
 from twofold.nn.activation import ReLU
 from twofold.nn.conv import Conv2d
 from twofold.nn.flatten import Flatten
 from twofold.nn.linear import Linear
+from twofold.nn.module import Module
 from twofold.nn.pooling import MaxPool2d
 from twofold.tensors.core import Tensor
 

@@ -1,4 +1,4 @@
-"""Functions that `nn.functional` finds elsewhere, for type checkers and editors. Generated from the records by tools/stubs.py: do not edit."""
+"""What `nn.functional` finds elsewhere, for type checkers. Generated from the records by tools/stubs.py: do not edit."""
 # ruff: noqa
 
 from twofold.nn.composites import cosine_embedding_loss as cosine_embedding_loss

@@ -1,14 +1,6 @@
-"""The vocabulary: one file a family, one record an operation. `load_vocabulary` imports them all."""
+"""The vocabulary: one file a family, one record an operation."""
 
-from __future__ import annotations
+from twofold.support.lazy import lazy_exports
 
-import importlib
-
-FAMILIES = ("elementwise", "unary", "comparison", "scaled", "activation", "reduction", "scan", "sorting", "softmax", "normalization", "loss", "classification", "views", "slicing", "joining", "padding", "indexing", "lookup", "creation", "mutation", "matrix", "linear", "convolution", "pooling", "random")
-"""The modules that define records, in the order their operations are listed."""
-
-
-def load_vocabulary() -> None:
-    """Fill the vocabulary (once; cheap afterwards)."""
-    for family in FAMILIES:
-        importlib.import_module(f"twofold.ops.{family}")
+__all__ = ["FAMILIES", "load_vocabulary"]
+__getattr__, __dir__ = lazy_exports(__name__, {"vocabulary": ("FAMILIES", "load_vocabulary")})

@@ -5,6 +5,7 @@ No promotion takes place, as in PyTorch: both factors must have one dtype. Bool 
 plain loop.
 """
 # ruff: noqa: F821  (names in rules are vocabulary names, see ops/record.py)
+# mypy: disable-error-code="name-defined,call-overload"
 
 from __future__ import annotations
 

@@ -4,6 +4,7 @@ The gradient of a normalisation x̂ = (x - mean) r, r = 1/sqrt(var + eps) over N
 (RMS normalisation: no mean(u)). P is symmetric, so the gradient of that gradient has the same parts; see `normalized_double`.
 """
 # ruff: noqa: F821  (names in rules are vocabulary names, see ops/record.py)
+# mypy: disable-error-code="name-defined,call-overload"
 
 from __future__ import annotations
 

@@ -6,6 +6,7 @@ next state. So these operations are pure functions: eager, recorded and compiled
 long as each draw is followed by its advance, which the public functions see to.
 """
 # ruff: noqa: F821  (names in rules are vocabulary names, see ops/record.py)
+# mypy: disable-error-code="name-defined,call-overload"
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
 """Reductions: sums, means, extrema, norms, tests; and the helpers that bring a gradient back over reduced dimensions."""
 # ruff: noqa: F821  (names in rules are vocabulary names, see ops/record.py)
+# mypy: disable-error-code="name-defined,call-overload"
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ from twofold.ir.dtypes import FLOAT, DType
 from twofold.ir.op import NOT_DIFFERENTIABLE
 from twofold.ir.types import TensorType, tensor_type
 from twofold.ops.record import define, helper
-from twofold.ops.summation import add_reduce, axes_of, count_over, working
+from twofold.ops.summation import add_reduce, axes_of, count_over, tiny_sum, working
 from twofold.ops.typing import reduced_shape
 from twofold.support.errors import DTypeError, ShapeError
 
@@ -157,7 +158,7 @@ def _sum(input: Any, dim: Any = None, keepdim: bool = False, dtype: DType | None
 
 define(
     "sum(Tensor input, Dim[]? dim=None, bool keepdim=False, *, dtype? dtype=None) -> Tensor",
-    type_rule=summed_type, reference=_sum, cost="reduction", onnx="ReduceSum@13",
+    type_rule=summed_type, reference=_sum, specialize=tiny_sum, cost="reduction", onnx="ReduceSum@13",
     gradient=(
         lambda g, input_shape, input_dtype, dim, keepdim, dtype: cast_back(unreduce(g, input_shape, dim, keepdim), dtype, input_dtype),
     ),

@@ -1,5 +1,6 @@
 """Scans: running sums, products, extrema, and the first-order recurrence that their gradients need."""
 # ruff: noqa: F821  (names in rules are vocabulary names, see ops/record.py)
+# mypy: disable-error-code="name-defined,call-overload"
 
 from __future__ import annotations
 

@@ -14,8 +14,8 @@ from types import TracebackType
 from typing import Any
 
 from twofold.support import options
-from twofold.support.errors import ArgumentError, TwofoldError
 from twofold.support.dotprogram import OutputError, RenderError, check_format, open_file, run_dot, write_file
+from twofold.support.errors import ArgumentError, TwofoldError
 
 MAX_NODES = options.register(
     "viz.max_nodes",

@@ -120,7 +120,7 @@ class AutogradError(TwofoldError, RuntimeError):
 class InplaceError(TwofoldError, RuntimeError):
     """An in-place write that is refused, or a saved value that was overwritten.
 
-    `kind` is one of leaf, nograd_view, overlap, shape, view, version, input_alias.
+    `kind` is one of leaf, nograd_view, overlap, read_only, shape, view, version, input_alias.
     """
 
     def __init__(self, message: str, kind: str, *, site: tuple[CodeType, int] | None = None) -> None:

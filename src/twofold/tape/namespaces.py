@@ -96,7 +96,8 @@ def fill_tensor(functions: Namespace) -> None:
 
 
 def rules_in(op: Op, namespace: Namespace) -> tuple[Any, ...]:
-    """The operation's rules cloned into a namespace: one for each tensor input, or a single one for a `Joint`; None where not differentiable."""
+    """The operation's rules cloned into a namespace: one for each tensor input, or a single one for a `Joint`; None where not
+    differentiable."""
     if isinstance(op.gradient, Joint):
         return (clone(op.gradient.rule, namespace),)
     if op.gradient is NOT_DIFFERENTIABLE:

@@ -1,7 +1,7 @@
 """Nodes of the dynamic backward graph.
 
-A node is made by an operation that ran while a gradient was wanted. Its class (one for each record, generated) has a slot for each saved value
-(``s_<name>``); its edges point at the nodes its operands came from. Nodes know nothing of tensors: what users see through
+A node is made by an operation that ran while a gradient was wanted. Its class (one for each record, generated) has a slot for each saved
+value (``s_<name>``); its edges point at the nodes its operands came from. Nodes know nothing of tensors: what users see through
 them (`_saved_self`, hooks) is added by the generated classes' base in `tensors`.
 
 Sequence numbers are negative and unique and count down, so a heap pops the youngest node first, and an order by number is a
@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from twofold.ir.op import Op
     from twofold.ir.types import TensorType
     from twofold.tape.plan import Plan
 
@@ -49,8 +48,8 @@ class Hooks:
 class Node:
     """Base of all nodes.
 
-    seq: the sequence number;  edges: for each tensor operand (lists flattened) the node it came from, or None;  plan: what is known of the call's
-    types and attributes, None where all operands have the one type `type`;  type: the output's type (a tuple for several outputs);
+    seq: the sequence number;  edges: for each tensor operand (lists flattened) the node it came from, or None;  plan: what is known of the
+    call's types and attributes, None where all operands have the one type `type`;  type: the output's type (a tuple for several outputs);
     code, lasti: the instruction that made it;  hooks: see `Hooks`.
     """
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from twofold.ir.dtypes import FLOAT
@@ -17,11 +18,12 @@ PLAN_LIMIT = 4096
 class Plan:
     """One call's static part.
 
-    ins: operand types as given (a tuple inside for a list);  flat_ins: tensor operands, lists flattened, scalars as ScalarType, None where missing;
+    ins: operand types as given (a tuple inside for a list);  flat_ins: tensor operands, lists flattened, scalars as ScalarType, None where
+    missing;
     out: output type or tuple;  attributes: canonical;  kernel: callable(*arrays) -> array(s);
-    undo: for each flat operand None or (shape or None, dtype or None): the sum and cast that bring its gradient back to its own type; None if no
-    operand needs any;  low: a 16-bit float is involved, rules run in float32;  tracks: the output can carry a gradient;  inline: the operands need no
-    conversion, so the operation's expression may be applied to them as it stands.
+    undo: for each flat operand None or (shape or None, dtype or None): the sum and cast that bring its gradient back to its own type; None
+    if no operand needs any;  low: a 16-bit float is involved, rules run in float32;  tracks: the output can carry a gradient;  inline: the
+    operands need no conversion, so the operation's expression may be applied to them as it stands.
     """
 
     __slots__ = ("attributes", "flat_ins", "inline", "ins", "kernel", "low", "op", "out", "several", "tracks", "undo")
@@ -33,10 +35,7 @@ class Plan:
         outs = out if self.several else (out,)
         self.tracks = op.is_differentiable and any(type(t) is TensorType and t.dtype.category == FLOAT for t in outs)
         self.low = any(type(t) is TensorType and t.dtype.is_low_precision for t in (*self.flat_ins, *outs))
-        self.inline = type(out) is TensorType and all(
-            type(t) is TensorType and t.fast and t.dtype is out.dtype
-            for t in self.flat_ins
-        )
+        self.inline = type(out) is TensorType and all(type(t) is TensorType and t.fast and t.dtype is out.dtype for t in self.flat_ins)
         self.undo = self._undo() if self.tracks and op.promotion is not None and type(out) is TensorType else None
 
     def _undo(self) -> tuple[Any, ...] | None:
@@ -66,7 +65,7 @@ def flatten(ins: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(flat)
 
 
-def build_plan(op: Op, ins: tuple[Type | None | tuple[Type, ...], ...], attributes: dict[str, Any]) -> Plan:
+def build_plan(op: Op, ins: tuple[Type | tuple[Type, ...] | None, ...], attributes: dict[str, Any]) -> Plan:
     """A new plan; raises the type rule's errors."""
     canonical = op.canonical(ins, attributes)
     out = op.infer(ins, canonical)
@@ -101,10 +100,8 @@ class PlanTable(dict):
         plan = build_plan(self.op, ins, attributes)
         if len(self) >= PLAN_LIMIT:
             self.clear()
-        try:
+        with suppress(TypeError):  # a list among the attributes
             self[key] = plan
-        except TypeError:  # a list among the attributes
-            pass
         return plan
 
 

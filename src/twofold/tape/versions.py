@@ -1,7 +1,7 @@
 """Writes to memory, so that backward can tell when a saved value was overwritten.
 
-Memory is known by its root array (the end of the `.base` chain): a write through a view, a detached alias or a NumPy slice made here counts for all.
-Arrays nobody wrote cost nothing: only written ones have an entry, which disappears with the array.
+Memory is known by its root array (the end of the `.base` chain): a write through a view, a detached alias or a NumPy slice made here counts
+for all. Arrays nobody wrote cost nothing: only written ones have an entry, which disappears with the array.
 """
 
 from __future__ import annotations

@@ -169,7 +169,9 @@ def grad(self: Tensor) -> Tensor | None:
     if node.hooks is not None and (0 in node.hooks.retain or 0 in node.hooks.retained):
         return node.hooks.retained.get(0)
     warnings.warn(
-        "the .grad of a tensor that is not a leaf was read: it is not kept. Call .retain_grad() on it before backward", UserWarning, stacklevel=2
+        "the .grad of a tensor that is not a leaf was read: it is not kept. Call .retain_grad() on it before backward",
+        UserWarning,
+        stacklevel=2,
     )
     return None
 

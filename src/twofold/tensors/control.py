@@ -1,4 +1,5 @@
-"""Control flow that a graph can hold: `cond` and `while_loop`. On concrete tensors they run as Python; on symbols they become nodes with bodies."""
+"""Control flow that a graph can hold: `cond` and `while_loop`. On concrete tensors they run as Python; on symbols they become nodes with
+bodies."""
 
 from __future__ import annotations
 
@@ -29,8 +30,8 @@ def _recorder(values: Sequence[Any]) -> Recorder | None:
 def cond(pred: Any, true_fn: Callable[..., Any], false_fn: Callable[..., Any], operands: Sequence[Any] = ()) -> Any:
     """`true_fn(*operands)` if `pred` is true, else `false_fn(*operands)`.
 
-    pred: a Python bool or a bool tensor of one element. Both functions must return tensors of the same types and structure. On symbols both are
-    recorded as bodies of one node; on concrete tensors only the one that is taken runs. Differentiable.
+    pred: a Python bool or a bool tensor of one element. Both functions must return tensors of the same types and structure. On symbols both
+    are recorded as bodies of one node; on concrete tensors only the one that is taken runs. Differentiable.
     """
     operands = tuple(operands)
     recorder = _recorder([pred, *operands])
@@ -54,8 +55,8 @@ def cond(pred: Any, true_fn: Callable[..., Any], false_fn: Callable[..., Any], o
 def while_loop(cond_fn: Callable[..., Any], body_fn: Callable[..., Any], operands: Sequence[Any]) -> Any:
     """Run `operands = body_fn(*operands)` while `cond_fn(*operands)` is true; returns the last operands, a tuple.
 
-    The types of the operands stay the same. On symbols one node with two bodies is recorded; on concrete tensors the loop runs as Python and
-    gradients flow through every turn.
+    The types of the operands stay the same. On symbols one node with two bodies is recorded; on concrete tensors the loop runs as Python
+    and gradients flow through every turn.
     """
     carried = tuple(operands)
     recorder = _recorder(carried)
@@ -69,7 +70,9 @@ def while_loop(cond_fn: Callable[..., Any], body_fn: Callable[..., Any], operand
     values = [recorder.read(t) for t in tensors]
     tracked = [bool(recorder.tracks.get(v, False)) for v in values]
     body = _body(recorder, carried, specs, flags)
-    out = build_while(recorder.builder, values, body(cond_fn), body(lambda *a: _as_tuple(body_fn(*a), len(carried))), source_here(recorder.module_path))
+    out = build_while(
+        recorder.builder, values, body(cond_fn), body(lambda *a: _as_tuple(body_fn(*a), len(carried))), source_here(recorder.module_path)
+    )
     for v, a, b in zip(out, flags[1], tracked, strict=True):
         recorder.tracks[v] = a or b
     return tuple(recorder.fresh(v) for v in out)

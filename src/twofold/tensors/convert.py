@@ -1,4 +1,5 @@
-"""Conversions: to Python numbers, NumPy, other dtypes and devices; copying and pickling. Each function here becomes a method of `Tensor`."""
+"""Conversions: to Python numbers, NumPy, other dtypes and devices; copying and pickling. Each function here becomes a method of
+`Tensor`."""
 
 from __future__ import annotations
 
@@ -166,7 +167,15 @@ def parse_to(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[DType | Non
 def type_(self: Tensor, dtype: Any = None) -> Any:
     """Without an argument the type's name (`twofold.FloatTensor`); with one, a conversion."""
     if dtype is None:
-        names = {"float32": "Float", "float64": "Double", "float16": "Half", "bfloat16": "BFloat16", "int64": "Long", "int32": "Int", "int16": "Short"}
+        names = {
+            "float32": "Float",
+            "float64": "Double",
+            "float16": "Half",
+            "bfloat16": "BFloat16",
+            "int64": "Long",
+            "int32": "Int",
+            "int16": "Short",
+        }
         names |= {"int8": "Char", "uint8": "Byte", "bool": "Bool", "uint16": "UInt16", "uint32": "UInt32", "uint64": "UInt64"}
         return f"twofold.{names[self._type.dtype.name]}Tensor"
     return to(self, as_dtype(dtype))

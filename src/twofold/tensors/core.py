@@ -39,7 +39,8 @@ class Tensor(TensorMembers):
 class Symbol(Tensor):
     """A tensor whose value is not known yet: operations on it are written into a static graph (see `tensors.recorder`).
 
-    _recorder: who writes;  _family: the part of a storage it belongs to;  _chain: the views from the family's base;  _nograd: seen under no_grad;
+    _recorder: who writes;  _family: the part of a storage it belongs to;  _chain: the views from the family's base;  _nograd: seen under
+    no_grad;
     _seen: (version, ir.Value) of the last read.
     """
 
@@ -84,6 +85,8 @@ def memory(t: Tensor) -> Any:
     array = t._array
     if type(array) is not np.ndarray:
         if array is None:
-            raise DeviceError("a tensor on the meta device has a shape and a dtype but no data" if t._type.device == "meta" else "a symbol has no data")
+            raise DeviceError(
+                "a tensor on the meta device has a shape and a dtype but no data" if t._type.device == "meta" else "a symbol has no data"
+            )
         array = t._array = np.array(array)
     return array

@@ -13,7 +13,7 @@ import numpy as np
 from twofold.ir.mode import ANOMALY, MODE, RECORDER, SAVED_HOOKS, grad_enabled, grad_mode
 from twofold.ir.op import Joint, Op
 from twofold.ir.types import TensorType, scalar_type, type_of
-from twofold.ops import load_vocabulary
+from twofold.ops.vocabulary import load_vocabulary
 from twofold.support.errors import ArgumentError, user_frame
 from twofold.tape.node import Node, Out, tick
 from twofold.tape.plan import Plan, scalar_key, table

@@ -1,7 +1,7 @@
 """All functions over tensors: the generated ones of every family, and plain functions over them.
 
-`FUNCTIONS` is the table of public names; rules see it as the TENSOR namespace. `INPLACE` holds the `name_` forms, `METHODS` what plain modules
-want as methods only (or under a method's own signature).
+`FUNCTIONS` is the table of public names; rules see it as the TENSOR namespace. `INPLACE` holds the `name_` forms, `METHODS` what plain
+modules want as methods only (or under a method's own signature).
 """
 
 from __future__ import annotations
@@ -18,7 +18,20 @@ GENERATED: dict[str, Callable[..., Any]] = {}
 FUNCTIONS: dict[str, Callable[..., Any]] = {}
 INPLACE: dict[str, Callable[..., Any]] = {}
 METHODS: dict[str, Callable[..., Any]] = {}
-PLAIN = ("shapes", "joining", "creation", "indexing", "arithmetic", "comparison", "activation", "reductions", "linear", "convolution", "pooling", "random")
+PLAIN = (
+    "shapes",
+    "joining",
+    "creation",
+    "indexing",
+    "arithmetic",
+    "comparison",
+    "activation",
+    "reductions",
+    "linear",
+    "convolution",
+    "pooling",
+    "random",
+)
 """Modules of plain functions; each has a table FUNCTIONS, and may have INPLACE and METHODS."""
 
 for _family in FAMILIES:

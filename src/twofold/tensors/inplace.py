@@ -119,6 +119,8 @@ def inplace(name: str, self: Tensor, *others: Any, **attributes: Any) -> Tensor:
     array = self._array
     if type(array) is not ndarray:
         array = memory(self)
+    elif not array.flags.writeable:
+        raise InplaceError(f"{name}_: the tensor shares memory with a read-only NumPy array; clone() it first", "read_only")
     try:
         alias = self._alias
     except AttributeError:  # asking an unset slot again and again is dear

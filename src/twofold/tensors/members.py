@@ -1,4 +1,4 @@
-"""The members of `Tensor`, for type checkers and editors. Generated from the records and functions by tools/stubs.py: do not edit.
+"""The members of `Tensor`, for type checkers. Generated from the records and functions by tools/stubs.py: do not edit.
 
 At run time `tensors.methods` attaches the functions themselves; nothing imports this module.
 """

@@ -1,5 +1,5 @@
-"""The methods of `Tensor`, attached here and nowhere else: operators, records and plain functions whose first parameter is a tensor, attributes,
-conversions, printing."""
+"""The methods of `Tensor`, attached here and nowhere else: operators, records and plain functions whose first parameter is a tensor,
+attributes, conversions, printing."""
 
 from __future__ import annotations
 

@@ -10,8 +10,8 @@ import sys
 from collections.abc import Iterator, Mapping
 from typing import Any, Protocol, TextIO
 
-from twofold.support.errors import ArgumentError, AutogradError
 from twofold.support.digraph import Digraph, Raw, escape_text
+from twofold.support.errors import ArgumentError, AutogradError
 
 LINES = 1000
 """Lines that `show_graph` prints by default: shared nodes are printed again, so a tree can be far larger than its graph."""

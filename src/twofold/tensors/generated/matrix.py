@@ -1,4 +1,4 @@
-"""Functions and backward nodes of the family "matrix". Generated from the records in `twofold.ops` by tools/generate.py: do not edit."""
+"""Functions and backward nodes of the family "matrix". Generated from the records by tools/generate.py: do not edit."""
 # ruff: noqa
 # mypy: disable-error-code="no-any-return,no-untyped-call,assignment,misc,attr-defined,union-attr,override"
 

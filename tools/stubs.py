@@ -46,7 +46,7 @@ At run time `tensors.methods` attaches the functions themselves; nothing imports
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, overload
 
 if TYPE_CHECKING:
 '''
@@ -155,14 +155,14 @@ def signature_lines(name: str, function: Any, imports: Imports, method: bool) ->
 
 
 def function_lines(name: str, function: Any, imports: Imports, method: bool) -> list[str]:
-    """A function's signature, or all its overloads."""
-    overloads = get_overloads(function)
+    """A function's signature, or all overloads of a method's."""
+    overloads = get_overloads(function) if method else []
     if not overloads:
         return signature_lines(name, function, imports, method)
     lines = []
     for one in overloads:
         one.__doc__ = function.__doc__
-        lines += [f"@{imports.name('from typing import', 'overload')}", *signature_lines(name, one, imports, method)]
+        lines += ["@overload", *signature_lines(name, one, imports, method)]
     return lines
 
 

@@ -1,5 +1,6 @@
-"""Runs a program in PyTorch, in Twofold eagerly, and as a recorded graph, and compares all that can be seen: refusals, values, written inputs, requires_grad,
-which outputs share memory, gradients."""
+"""Runs a program in PyTorch, in Twofold eagerly, and as a recorded graph, and compares all that can be seen: refusals, values, written
+inputs, requires_grad, which outputs share memory, gradients.
+"""
 
 from __future__ import annotations
 
@@ -18,10 +19,13 @@ from twofold.support.errors import AutogradError, GuardError, InplaceError
 from twofold.tensors.alias import base_of
 
 MODES = ("once", "twice", "other values", "joint", "nested")
-"""How a recorded graph is tried: called once; twice (recorded again where the guard asks for it); recorded on other values; forward and backward in one;
-called while another graph is recorded."""
+"""How a recorded graph is tried: called once; twice (recorded again where the guard asks for it); recorded on other values; forward and
+backward in one; called while another graph is recorded.
+"""
 ONLY_LAYOUT = ("view", "copied")
-"""Log entries that may differ where the memory layout of a result decides whether a view exists: a graph is logical, its results are contiguous."""
+"""Log entries that may differ where the memory layout of a result decides whether a view exists: a graph is logical, its results are
+contiguous.
+"""
 
 
 @dataclass
@@ -233,7 +237,9 @@ def judge(program: Program, mode: str, torch_world: Any = None, stats: Counter[s
         recorded, seed = run_recorded(program, mode, check)
     except NotRecorded:
         stats["not recorded: input_alias"] += 1
-    odd = (layout_steps(wanted, eager) if wanted is not None else set()) | (layout_steps(eager, recorded) if recorded is not None else set())
+    odd = (layout_steps(wanted, eager) if wanted is not None else set()) | (
+        layout_steps(eager, recorded) if recorded is not None else set()
+    )
     if odd:
         stats["steps left out because layout decides"] += len(odd)
         return judge(program.without(odd), mode, torch_world, stats, check)

@@ -1,4 +1,6 @@
-"""Long runs: `python -m tests.mutation.fuzz FIRST COUNT [--no-torch]` tries the programs of COUNT seeds and prints every difference, minimised."""
+"""Long runs: `python -m tests.mutation.fuzz FIRST COUNT [--no-torch]` tries the programs of COUNT seeds and prints every difference,
+minimised.
+"""
 
 from __future__ import annotations
 

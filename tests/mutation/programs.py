@@ -1,8 +1,8 @@
 """Random programs of views, in-place writes, detached aliases and no_grad blocks.
 
-A program is data: which of the fixed inputs (`INPUTS`) are arguments, a list of steps, which registers are returned. Steps are chosen while a model of
-shapes (NumPy arrays: real views, no values) runs along, so that they mostly fit. Every choice comes from a `Source`: a seed, or hypothesis, which
-then shrinks the program. `minimise` shrinks a program found by a seed.
+A program is data: which of the fixed inputs (`INPUTS`) are arguments, a list of steps, which registers are returned. Steps are chosen
+while a model of shapes (NumPy arrays: real views, no values) runs along, so that they mostly fit. Every choice comes from a `Source`: a
+seed, or hypothesis, which then shrinks the program. `minimise` shrinks a program found by a seed.
 """
 
 from __future__ import annotations
@@ -16,13 +16,26 @@ import numpy as np
 from hypothesis import strategies as st
 
 INPUTS: dict[str, np.ndarray] = {}
-"""The shapes (and aliasing) of the inputs; `worlds.make_inputs` makes the tensors. A, P, E, Z: leaves that require grad. B, F, W: plain. C = P*2, D = C[1:3],
-G = B.permute(1, 0), H = F.detach(), K = E*3, J = K.expand(2, 4), V = Z*2 (0-d),
-T = A.permute(1, 0)*2 (column by column in memory)."""
+"""The shapes (and aliasing) of the inputs; `worlds.make_inputs` makes the tensors. A, P, E, Z: leaves that require grad. B, F, W: plain. C
+= P*2, D = C[1:3], G = B.permute(1, 0), H = F.detach(), K = E*3, J = K.expand(2, 4), V = Z*2 (0-d), T = A.permute(1, 0)*2 (column by column
+in memory).
+"""
 
 
 def _shapes() -> None:
-    for name, shape in {"A": (3, 4), "P": (3, 4), "E": (4,), "Z": (), "B": (3, 4), "F": (4,), "W": (), "C": (3, 4), "K": (4,), "V": (), "T": (3, 4)}.items():
+    for name, shape in {
+        "A": (3, 4),
+        "P": (3, 4),
+        "E": (4,),
+        "Z": (),
+        "B": (3, 4),
+        "F": (4,),
+        "W": (),
+        "C": (3, 4),
+        "K": (4,),
+        "V": (),
+        "T": (3, 4),
+    }.items():
         INPUTS[name] = np.zeros(shape)
     INPUTS["D"] = INPUTS["C"][1:3]
     INPUTS["G"] = INPUTS["B"].T
@@ -36,8 +49,9 @@ _shapes()
 
 @dataclass(frozen=True)
 class Step:
-    """One operation. operands: register names or numbers (the first is the tensor that is viewed or written); `out`: the register of the result (results
-    of operations with several outputs are `out.0`, `out.1`, …); `number`: its place in the program it was written for."""
+    """One operation. operands: register names or numbers (the first is the tensor that is viewed or written); `out`: the register of the
+    result (results of operations with several outputs are `out.0`, `out.1`, …); `number`: its place in the program it was written for.
+    """
 
     name: str
     operands: tuple[Any, ...]
@@ -147,7 +161,11 @@ class Writer:
 
     def fitting(self, shape: tuple[int, ...], number: int = 15) -> Any:
         """A register that broadcasts to `shape`, or (in `number` percent) a number."""
-        ok = [n for n, a in self.shapes.items() if a.ndim <= len(shape) and all(x in (1, y) for x, y in zip(a.shape[::-1], shape[::-1], strict=False))]
+        ok = [
+            n
+            for n, a in self.shapes.items()
+            if a.ndim <= len(shape) and all(x in (1, y) for x, y in zip(a.shape[::-1], shape[::-1], strict=False))
+        ]
         if ok and not self.source.chance(number):
             return self.source.choice(ok[::-1])
         return self.source.number()
@@ -164,7 +182,8 @@ class Writer:
     def basic(self, shape: tuple[int, ...]) -> tuple[Any, ...]:
         """A basic index of one to all dimensions."""
         items: list[Any] = [
-            self.source.below(n) if n and self.source.chance(33) else self.slice(n) for n in shape[: 1 + self.source.below(max(1, len(shape)))]
+            self.source.below(n) if n and self.source.chance(33) else self.slice(n)
+            for n in shape[: 1 + self.source.below(max(1, len(shape)))]
         ]
         if self.source.chance(15):
             items.insert(self.source.below(len(items) + 1), None)
@@ -252,7 +271,9 @@ class Writer:
 
     def elementwise_write(self, name: str, a: np.ndarray) -> Draft:
         s = self.source
-        kind = s.choice(["add_", "mul_", "copy_", "sub_", "iadd", "add_", "mul_", "copy_", "tanh_", "sin_", "zero_", "fill_", "clamp_", "masked_fill_"])
+        kind = s.choice(
+            ["add_", "mul_", "copy_", "sub_", "iadd", "add_", "mul_", "copy_", "tanh_", "sin_", "zero_", "fill_", "clamp_", "masked_fill_"]
+        )
         if kind in ("add_", "mul_", "sub_", "iadd"):
             return (kind, (name, self.fitting(a.shape)), ())
         if kind == "copy_":

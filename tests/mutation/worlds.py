@@ -125,10 +125,13 @@ class TwofoldWorld(World):
 
 
 KINDS = [
-    ("leaf", "leaf Variable that requires grad"), ("overlap", "more than one element of the written-to"), ("version", "modified by an inplace operation"),
-    ("nograd_view", "created in no_grad mode"), ("view", "view size is not compatible"),
+    ("leaf", "leaf Variable that requires grad"),
+    ("overlap", "more than one element of the written-to"),
+    ("version", "modified by an inplace operation"),
+    ("nograd_view", "created in no_grad mode"),
+    ("view", "view size is not compatible"),
     ("shape", "must match|doesn't match|broadcast|expand|size of tensor|shape mismatch|value tensor of shape"),
-]  # fmt: skip
+]
 
 
 class TorchWorld(World):
@@ -136,7 +139,8 @@ class TorchWorld(World):
 
     - a view made under no_grad is read as a constant (PyTorch says it requires grad, and raises when it is read after a write);
     - a source that shares memory with what is written is copied first (PyTorch refuses partial overlap, and loses `x.mul_(x)` in backward);
-    - writing to a tensor whose elements share memory is refused by every operation (PyTorch permits zero_, fill_, masked_fill_, index_put_, and all of
+    - writing to a tensor whose elements share memory is refused by every operation (PyTorch permits zero_, fill_, masked_fill_,
+    index_put_, and all of
       them where `unfold` made it so);
     - so is a tracked write through a view whose base overlaps itself (PyTorch fails in backward);
     - the outputs of split and unbind can be written, like the selects and slices they are (PyTorch refuses).
@@ -279,7 +283,22 @@ def execute(world: World, s: Step, operands: list[Any]) -> Any:
     x, others = operands[0], operands[1:]
     if name == "detach":
         return x.detach()
-    if name in ("index", "view", "reshape", "expand", "permute", "unsqueeze", "squeeze", "select", "narrow", "unfold", "transpose", "diagonal", "split", "unbind"):
+    if name in (
+        "index",
+        "view",
+        "reshape",
+        "expand",
+        "permute",
+        "unsqueeze",
+        "squeeze",
+        "select",
+        "narrow",
+        "unfold",
+        "transpose",
+        "diagonal",
+        "split",
+        "unbind",
+    ):
         return world.view(lambda t: show(world, name, t, params), x)
     if name in WRITES or name in ("setitem", "setmask", "index_put_"):
         return write(world, name, x, others, params)

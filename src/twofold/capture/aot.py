@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from twofold.capture.code import graph_code
-from twofold.capture.graph_module import GraphModule, check_signature
+from twofold.capture.graph_module import GraphModule, check_signature, find
 from twofold.capture.trace.tracer import trace
 from twofold.ir.graph import Graph, Node, Region, Value, input_types
 from twofold.ir.interpreter import Interpreter
@@ -96,7 +96,7 @@ class Replay(TensorInterpreter):
         """A cond node again, by replaying its bodies inside new ones."""
         predicate, given = operands
         bodies = [lambda *inner, r=r: tuple(self.region(r, list(inner))) for r in node.regions]
-        return cond(predicate, bodies[0], bodies[1], given)  # type: ignore[no-any-return]
+        return cond(predicate, bodies[0], bodies[1], given)
 
 
 class Reverse:
@@ -123,7 +123,7 @@ class Reverse:
         assert plan is not None
         if plan.undo is not None:
             grads = undo_with(grads, plan.undo, TENSOR["sum_to_size"], TENSOR["to"])
-        return grads  # type: ignore[no-any-return]
+        return grads
 
     def pull_cond(self, node: Node, parts: list[Any], needs: tuple[bool, ...]) -> tuple[Any, ...]:
         """The gradient of a cond is a cond of the bodies' gradients; each body is computed again inside."""
@@ -232,7 +232,8 @@ def aot(fn: Callable[..., Any], *examples: Any, check: bool = False) -> JointMod
     """
     forward = trace(fn, examples, check=check)
     layout = forward.layout
-    tensors = [forward.bindings[i.path] if i.path is not None else tree_flatten((examples, {}))[0][i.leaf] for i in layout.inputs]
+    leaves = tree_flatten((examples, {}))[0]
+    tensors = [find(i, leaves, forward.bindings) for i in layout.inputs]
     wanted = [k for k, t in enumerate(tensors) if t._node is not None]
     if not wanted:
         raise AutogradError("aot: none of the arguments or closed-over tensors requires grad")
@@ -254,7 +255,7 @@ def aot(fn: Callable[..., Any], *examples: Any, check: bool = False) -> JointMod
     with recorder.recording():
         replay = Replay(forward.graph, recorder)
         results = replay.region(forward.graph, list(symbols))
-        seeds = {v: recorder.placeholder(f"grad_{v.name}", v.type) for v in sources}  # type: ignore[arg-type]
+        seeds = {v: recorder.placeholder(f"grad_{v.name}", v.type) for v in sources}
         found = reverse(forward.graph, seeds, targets, Reverse(replay).pull, TENSOR["add"])
         recorder.source = None
         grads = [found.get(forward.graph.inputs[k]) for k in wanted]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +12,7 @@ from twofold.capture.code import graph_code
 from twofold.ir.dims import Dim
 from twofold.ir.graph import Graph, Value
 from twofold.ir.mode import RECORDER, grad_mode
+from twofold.ir.op import get_op
 from twofold.ir.printer import print_graph
 from twofold.ir.tabular import format_tabular
 from twofold.ir.types import TensorType
@@ -20,32 +21,44 @@ from twofold.ops.views import see
 from twofold.support.errors import GuardError
 from twofold.support.pytree import TreeSpec, tree_flatten, tree_unflatten
 from twofold.tape.versions import root_of
-from twofold.tensors.alias import alias_of, base_of, overlaps
+from twofold.tensors.alias import alias_of, base_of, keep_layout, overlaps
 from twofold.tensors.core import Symbol, Tensor, memory, wrap_typed
-from twofold.tensors.dispatch import dispatch
+from twofold.tensors.dispatch import dispatch, layout_is_free, logical_order
 from twofold.tensors.inplace import inplace
 from twofold.tensors.interpret import TensorInterpreter
-from twofold.ir.op import get_op
 
 
 @dataclass(frozen=True)
 class InputSpec:
-    """How the tensor of a graph input is found: argument leaf `leaf`, or the binding `path`; `whole`: the base it is a view of."""
+    """How the tensor of a graph input is found: argument leaf `leaf`, or the binding `path`; `whole`: the base it is a view of;
+    `reordered`: its memory is put into C order, as the function itself does by viewing it.
+    """
 
     value: Value
     leaf: int | None
     path: str | None
     whole: bool
+    reordered: bool = False
 
 
 @dataclass(frozen=True)
 class Watched:
-    """A tensor that a call is checked for: argument leaf `leaf`, or the binding `path`. Several may enter the graph through one input, their base."""
+    """A tensor that a call is checked for: argument leaf `leaf`, or the binding `path`. Several may enter the graph through one input,
+    their base.
+    """
 
     leaf: int | None
     path: str | None
     name: str
     type: TensorType
+
+
+def find(spec: InputSpec | Watched, leaves: Sequence[Any], bindings: Mapping[str, Tensor]) -> Any:
+    """What the spec stands for among the leaves of the arguments and the closed-over tensors."""
+    if spec.leaf is not None:
+        return leaves[spec.leaf]
+    assert spec.path is not None
+    return bindings[spec.path]
 
 
 @dataclass(frozen=True)
@@ -59,8 +72,9 @@ class WriteBack:
 
 @dataclass(frozen=True)
 class Alias:
-    """A result that shares memory: the views `chain` of input number `input`, or of the fresh base that is graph output `base`. `family_chain` and
-    `family` (a graph output) are set where the program cut its history there with detach."""
+    """A result that shares memory: the views `chain` of input number `input`, or of the fresh base that is graph output `base`.
+    `family_chain` and `family` (a graph output) are set where the program cut its history there with detach.
+    """
 
     input: int | None
     base: int | None
@@ -96,7 +110,8 @@ class Layout:
 class GraphModule(Module):
     """A static graph with its bindings; callable like the function or module it was recorded from.
 
-    `graph`: the `ir.Graph`.  `bindings`: path → tensor, closed over by reference.  `code`: the graph as Python text.  `forward` is the call itself.
+    `graph`: the `ir.Graph`.  `bindings`: path → tensor, closed over by reference.  `code`: the graph as Python text.  `forward` is the
+    call itself.
     """
 
     def __init__(self, graph: Graph, layout: Layout, bindings: Mapping[str, Tensor], name: str, notes: tuple[str, ...] = ()) -> None:
@@ -149,6 +164,7 @@ class GraphModule(Module):
             outputs = TensorInterpreter(self.graph).run(*tensors)  # writes the graph's nodes into the one being recorded
         else:
             sizes = check_signature(self.name, self.layout, leaves, self.bindings)
+            reorder(self.name, self.layout, tensors)
             outputs = self.run_graph(tensors)
         return self.results(tensors, outputs, sizes)
 
@@ -156,13 +172,15 @@ class GraphModule(Module):
         """The tensor of each graph input; constants among the arguments must be the recorded ones."""
         for i, recorded in self.layout.constants.items():
             if leaves[i] is not recorded and not _equal(leaves[i], recorded):
-                raise GuardError(f"{self.name}: argument leaf {i} was {recorded!r} when the graph was recorded and is {leaves[i]!r} now; trace again")
+                raise GuardError(
+                    f"{self.name}: argument leaf {i} was {recorded!r} when the graph was recorded and is {leaves[i]!r} now; trace again"
+                )
         result = []
-        for i in self.layout.inputs:
-            t = leaves[i.leaf] if i.leaf is not None else self.bindings[i.path]  # type: ignore[index]
+        for spec in self.layout.inputs:
+            t = find(spec, leaves, self.bindings)
             if not isinstance(t, Tensor):
-                raise GuardError(f"{self.name}: {i.value.name} must be a tensor, not {type(t).__name__}")
-            result.append(whole_of(t) if i.whole else t)
+                raise GuardError(f"{self.name}: {spec.value.name} must be a tensor, not {type(t).__name__}")
+            result.append(whole_of(t) if spec.whole else t)
         return result
 
     def run_graph(self, tensors: list[Tensor]) -> tuple[Any, ...]:
@@ -174,7 +192,9 @@ class GraphModule(Module):
         return self._interpreter.run(*given)
 
     def results(self, tensors: list[Tensor], outputs: tuple[Any, ...], sizes: Mapping[str, Any]) -> Any:
-        """Write back what was written, then rebuild the returned structure with its sharing of memory. `sizes`: those of symbolic dimensions."""
+        """Write back what was written, then rebuild the returned structure with its sharing of memory. `sizes`: those of symbolic
+        dimensions.
+        """
         for w in self.layout.write_backs:
             with grad_mode(w.tracked):
                 inplace("copy", tensors[w.input], outputs[w.output])
@@ -212,7 +232,7 @@ class GraphModule(Module):
 
 def whole_of(t: Tensor) -> Tensor:
     """The base of the family a tensor belongs to."""
-    return t._recorder.new_symbol(t._family) if isinstance(t, Symbol) else base_of(t)  # type: ignore[no-any-return]
+    return t._recorder.new_symbol(t._family) if isinstance(t, Symbol) else base_of(t)
 
 
 def contiguous_base(source: Tensor) -> Tensor:
@@ -223,8 +243,22 @@ def contiguous_base(source: Tensor) -> Tensor:
 def family_of(top: Tensor, history: Tensor, chain: tuple[Any, ...]) -> Tensor:
     """What the chain shows of the memory of `top`, with the history of another result (the program cut it there with detach)."""
     if isinstance(top, Symbol):
-        return top._recorder.new_family(top, history, chain)  # type: ignore[no-any-return]
-    return wrap_typed(see(chain, memory(top)), history._type, history._node)
+        return top._recorder.new_family(top, history, chain)
+    made = wrap_typed(see(chain, memory(top)), history._type, history._node)
+    keep_layout(top)
+    keep_layout(made)
+    return made
+
+
+def reorder(name: str, layout: Layout, tensors: list[Tensor]) -> None:
+    """Put the memory of inputs into C order where the recorded function did."""
+    for i, t in zip(layout.inputs, tensors, strict=True):
+        if i.reordered and not memory(t).flags.c_contiguous:
+            if not layout_is_free(t):
+                raise GuardError(
+                    f"{name}: the memory of {i.value.name} is not in C order and something else shares it now; trace again, or pass contiguous()"
+                )
+            logical_order(t, memory(t))
 
 
 def _equal(a: Any, b: Any) -> bool:
@@ -265,7 +299,9 @@ def signature_of(tensors: list[Tensor]) -> tuple[Any, ...]:
 
 
 def check_signature(name: str, layout: Layout, leaves: list[Any], bindings: Mapping[str, Tensor]) -> dict[str, Any]:
-    """Raise GuardError naming what differs from the recording: shape, dtype, sharing of memory, gradients. Returns this call's symbolic sizes."""
+    """Raise GuardError naming what differs from the recording: shape, dtype, sharing of memory, gradients. Returns this call's symbolic
+    sizes.
+    """
     tensors = watched_tensors(layout, leaves, bindings)
     sizes = check_types(name, layout, tensors)
     compare_signatures(name, layout, signature_of(tensors), recorded=False)
@@ -284,7 +320,7 @@ def check_symbols(name: str, layout: Layout, leaves: list[Any], bindings: Mappin
 
 def watched_tensors(layout: Layout, leaves: list[Any], bindings: Mapping[str, Tensor]) -> list[Tensor]:
     """The tensors of a call that are checked."""
-    return [leaves[w.leaf] if w.path is None else bindings[w.path] for w in layout.watched]  # type: ignore[index]
+    return [find(w, leaves, bindings) for w in layout.watched]
 
 
 def check_types(name: str, layout: Layout, tensors: list[Tensor]) -> dict[str, Any]:
@@ -301,7 +337,9 @@ def check_types(name: str, layout: Layout, tensors: list[Tensor]) -> dict[str, A
 
 
 def compare_signatures(name: str, layout: Layout, now: tuple[Any, ...], recorded: bool) -> None:
-    """Raise GuardError for the first tensor that is not as it was. Who shares memory with whom matters only if the graph writes some of it."""
+    """Raise GuardError for the first tensor that is not as it was. Who shares memory with whom matters only if the graph writes some of
+    it.
+    """
     written = bool(layout.write_backs)
     for k, (w, was, got) in enumerate(zip(layout.watched, layout.signature, now, strict=True)):
         what = ""
@@ -334,4 +372,6 @@ def check_type(name: str, label: str, got: TensorType, want: TensorType, symbols
             if w.is_symbol and ((lo is not None and g < lo) or (hi is not None and g > hi)):
                 raise GuardError(f"{name}: {label}, dimension {k}: {g} is outside the bounds of {w} ({lo} to {hi})")
         elif g != w:
-            raise GuardError(f"{name}: {label}, dimension {k} was {w} when the graph was recorded and is {g} now; pass dynamic_shapes= to allow it")
+            raise GuardError(
+                f"{name}: {label}, dimension {k} was {w} when the graph was recorded and is {g} now; pass dynamic_shapes= to allow it"
+            )

@@ -25,7 +25,7 @@ define(
 )  # fmt: skip
 define(
     "sym_size(int value) -> Tensor",
-    type_rule=lambda value: tensor_type(int64, ()), reference=lambda value: np.int64(value), any_dtype=True, cost="copy", method=False, function=False,
-    gradient=NOT_DIFFERENTIABLE,
+    type_rule=lambda value: tensor_type(int64, ()), reference=lambda value: np.int64(value), any_dtype=True, cost="copy", method=False,
+    function=False, gradient=NOT_DIFFERENTIABLE,
     doc="A size, symbolic where the shape is, as a 0-d int64 tensor: what `x.shape[0]` becomes where it is an operand.",
 )  # fmt: skip

@@ -1,7 +1,7 @@
 """How records are written: `define` registers one, `helper` makes a function usable inside gradient rules.
 
-Inside a gradient rule or a decomposition, a name such as `cos` or `sum` means the *operation* of that name: the rule's code is cloned into a
-namespace of NumPy references (backward on arrays) and into one of public functions (higher derivatives, symbols). Rules therefore use
+Inside a gradient rule or a decomposition, a name such as `cos` or `sum` means the *operation* of that name: the rule's code is cloned into
+a namespace of NumPy references (backward on arrays) and into one of public functions (higher derivatives, symbols). Rules therefore use
 operators, vocabulary names and helpers only, and have neither closures nor defaults. A rule's parameters say what is saved:
 
     g                      the gradient of the output (of several outputs: g_<output name>, zeros where none arrived)
@@ -40,7 +40,7 @@ def reference_of_body(names: tuple[str, ...], body: str) -> Callable[..., Any]:
     """The NumPy function of an elementwise body."""
     namespace = {**SCALAR_FUNCTIONS, "__name__": None}  # see tensors.quiet
     exec(compile(f"def reference({', '.join(names)}):\n    return {body}", "<twofold body>", "exec"), namespace)  # our own text
-    return namespace["reference"]  # type: ignore[no-any-return]
+    return namespace["reference"]
 
 
 def define(

@@ -1,4 +1,5 @@
-"""Type rules shared by many records. Each takes the input types first and attributes by keyword, and raises an error that names the operands."""
+"""Type rules shared by many records. Each takes the input types first and attributes by keyword, and raises an error that names the
+operands."""
 
 from __future__ import annotations
 

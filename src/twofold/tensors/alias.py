@@ -1,7 +1,7 @@
 """Views of concrete tensors: who shares memory with whom, so that in-place writes keep every gradient right.
 
-A *family* is a base tensor and the views of it that autograd follows. `detach` shares memory but begins a new family. `Tensor._alias` stays an unset
-slot until a tensor is viewed, is a view, or is written.
+A *family* is a base tensor and the views of it that autograd follows. `detach` shares memory but begins a new family. `Tensor._alias` stays
+an unset slot until a tensor is viewed, is a view, or is written.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Alias:
 def alias_of(t: Tensor) -> Alias | None:
     """The tensor's alias record, or None."""
     try:
-        return t._alias  # type: ignore[no-any-return]
+        return t._alias
     except AttributeError:
         return None
 
@@ -60,7 +60,8 @@ def keep_layout(t: Tensor) -> None:
 
 
 def make_step(name: str, attributes: dict[str, Any], index: int | None = None) -> Step:
-    """A hashable description of one view operation. `attributes` are canonical: in the signature's order, by which plans are looked up too."""
+    """A hashable description of one view operation. `attributes` are canonical: in the signature's order, by which plans are looked up
+    too."""
     pairs = tuple(attributes.items())
     return name, (pairs if index is None else (("", index), *pairs))
 

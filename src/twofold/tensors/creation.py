@@ -174,7 +174,7 @@ def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: b
     """
     where, kind = placed(device), None if dtype is None else as_dtype(dtype)
     if isinstance(data, Tensor):
-        result = dispatch(get_op("clone"), (data.detach(),), {})  # type: ignore[attr-defined]
+        result = dispatch(get_op("clone"), (data.detach(),), {})
         if kind is not None and kind is not result._type.dtype:
             result = dispatch(get_op("to"), (result,), {"dtype": kind})
         if where == "meta" and result._type.device != "meta":

@@ -66,7 +66,8 @@ def operand(op: Op, p: Any, value: Any) -> Any:
         return value
     if isinstance(value, np.ndarray):
         raise ArgumentError(f"{op.name}(): argument {p.name!r} is a NumPy array; make it a tensor with twofold.from_numpy(array)")
-    raise ArgumentError(f"{op.name}(): argument {p.name!r} must be a {'sequence of tensors' if p.many else 'tensor'}, not {type(value).__name__} ({value!r:.60})")
+    wanted = "sequence of tensors" if p.many else "tensor"
+    raise ArgumentError(f"{op.name}(): argument {p.name!r} must be a {wanted}, not {type(value).__name__} ({value!r:.60})")
 
 
 def type_of_operand(value: Any) -> Any:
@@ -185,8 +186,9 @@ def layout_is_free(source: Tensor) -> bool:
 
 
 def logical_order(source: Tensor, array: Any) -> Any:
-    """The array of a tensor about to be viewed. A result that eager keeps in another layout (channels-last strides under an NCHW shape) is put into
-    C order first, so that the layout shows nowhere; a tensor with views, or one that is a view, a leaf or known outside, stays as it is."""
+    """The array of a tensor about to be viewed. A result that eager keeps in another layout (channels-last strides under an NCHW shape) is
+    put into C order first, so that the layout shows nowhere; a tensor with views, or one that is a view, a leaf or known outside, stays as
+    it is."""
     if not layout_is_free(source):
         return array
     source._array = np.ascontiguousarray(array)
@@ -196,9 +198,8 @@ def logical_order(source: Tensor, array: Any) -> Any:
 def finish_view(op: Op, plan: Plan, source: Tensor, out: Tensor, index: int | None) -> None:
     """Enter a view into its base's family."""
     array, base = out._array, source._array
-    if type(array) is np.ndarray:
-        if not array.flags.writeable and base.flags.writeable:
-            array.flags.writeable = True  # broadcast views: overlapping writes are refused by our own rule
+    if type(array) is np.ndarray and not array.flags.writeable and base.flags.writeable:
+        array.flags.writeable = True  # broadcast views: overlapping writes are refused by our own rule
     if not adopt(source, out, make_step(op.name, plan.attributes, index)):
         out._node = None
 

@@ -559,7 +559,7 @@ def renormalise(weight: Tensor, indices: Tensor, max_norm: float, norm_type: flo
     if active_recorder(get_op("embedding"), (weight, indices)) is not None:
         raise UnsupportedError("embedding(max_norm=…) writes the rows that values choose, which a recorded graph cannot do yet")
     rows = np.unique(np.asarray(indices._array))
-    held = weight.detach()  # type: ignore[attr-defined]
+    held = weight.detach()
     used = held._array[rows].astype(np.float64)
     norms = np.linalg.norm(used, norm_type, axis=1)
     large = norms > max_norm

@@ -1,6 +1,7 @@
 """In-place operations on concrete tensors, with gradients through any family of views.
 
-The order is: check, save, write, stamp, number the node, make the base's node the new one, give live views new nodes. A refused write changes nothing.
+The order is: check, save, write, stamp, number the node, make the base's node the new one, give live views new nodes. A refused write
+changes nothing.
 """
 
 from __future__ import annotations
@@ -17,14 +18,22 @@ from twofold.tape.engine import check_versions
 from twofold.tape.node import Node, tick
 from twofold.tape.plan import TABLES, Plan
 from twofold.tape.versions import stamp
-from twofold.tensors.alias import alias_of, base_of, overlaps, rehome, same_memory
-from twofold.tensors.core import Symbol, Tensor, memory
+from twofold.tensors.alias import overlaps, rehome, same_memory
+from twofold.tensors.core import Tensor, memory
 from twofold.tensors.dispatch import (
-    NODE_CLASSES, active_recorder, array_of, flat_edges, flows, operand, pack_saved, plan_of, type_of_operand, user_site,
+    NODE_CLASSES,
+    active_recorder,
+    array_of,
+    flat_edges,
+    flows,
+    operand,
+    pack_saved,
+    plan_of,
+    type_of_operand,
+    user_site,
     wanted_names,
 )  # fmt: skip
 from twofold.tensors.nodes import OpNode
-
 
 ndarray = np.ndarray
 
@@ -57,7 +66,9 @@ class CopySlices(OpNode):
 
 
 def twin_of(inner: Node) -> Node:
-    """A copy of a write's inner node for a backward that is recorded: gradients of the saved result go to it, as a node of its own that nobody frees."""
+    """A copy of a write's inner node for a backward that is recorded: gradients of the saved result go to it, as a node of its own that
+    nobody frees.
+    """
     twin: Node = type(inner)()
     for name in ("plan", "type", "hooks", "code", "lasti", "edges", *("s_" + n for n in inner.saved)):
         if hasattr(inner, name):
@@ -81,19 +92,26 @@ def check_write(name: str, overlap: bool, tracked: bool, nograd: bool, leaf: boo
             "leaf",
         )
     if overlap:
-        raise InplaceError(f"{name}_: elements of this tensor share memory (it was expanded); writing to it is refused. clone() it first", "overlap")
+        raise InplaceError(
+            f"{name}_: elements of this tensor share memory (it was expanded); writing to it is refused. clone() it first", "overlap"
+        )
     if tracked and base_overlap:
         raise InplaceError(
-            f"{name}_: a gradient would be written through a view of a tensor whose elements share memory (a detached expand). clone() it first", "overlap"
+            f"{name}_: a gradient would be written through a view of a tensor whose elements share memory (a detached expand). clone() it first",
+            "overlap",
         )
 
 
 def check_result(name: str, target: TensorType, out: TensorType) -> None:
     """The result must fit the tensor it is written to: its shape, and a dtype that converts without losing a category."""
     if out.shape != target.shape:
-        raise ShapeError(f"{name}_: the result has shape {out.shape}, which does not fit the tensor of shape {target.shape} written in place")
-    if out.dtype.category > target.dtype.category and not (name in ("copy",)):
-        raise DTypeError(f"{name}_: a result of {out.dtype.name} cannot be stored in a tensor of {target.dtype.name}; use the out-of-place operation")
+        raise ShapeError(
+            f"{name}_: the result has shape {out.shape}, which does not fit the tensor of shape {target.shape} written in place"
+        )
+    if out.dtype.category > target.dtype.category and name not in ("copy",):
+        raise DTypeError(
+            f"{name}_: a result of {out.dtype.name} cannot be stored in a tensor of {target.dtype.name}; use the out-of-place operation"
+        )
 
 
 def inplace(name: str, self: Tensor, *others: Any, **attributes: Any) -> Tensor:
@@ -104,7 +122,7 @@ def inplace(name: str, self: Tensor, *others: Any, **attributes: Any) -> Tensor:
     if not concrete or MODE.special:
         recorder = active_recorder(op, operands)
         if recorder is not None:
-            return recorder.inplace(op, self, others, attributes)  # type: ignore[no-any-return]
+            return recorder.inplace(op, self, others, attributes)
         operands = (self, *(operand(op, p, x) for p, x in zip(op.inputs[1:], others, strict=True)))
     target = self._type
     plans = TABLES.get(name) if not attributes else None

@@ -103,7 +103,7 @@ def repeat_interleave(input: Tensor, repeats: Any, dim: int | None = None, *, ou
     d = wrap_dim(dim, input._type.ndim, "repeat_interleave")
     shape = input._type.shape or (1,)
     if isinstance(repeats, Tensor) and repeats._type.numel == 1 and active_recorder(_repeat, (repeats,)) is None:
-        repeats = int(repeats)  # type: ignore[call-overload]
+        repeats = int(repeats)
     if is_size(repeats) and not isinstance(repeats, Tensor):
         count = operator.index(repeats)
         if count < 0:

@@ -7,7 +7,7 @@ At run time `tensors.methods` attaches the functions themselves; nothing imports
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, overload
 
 if TYPE_CHECKING:
     from builtins import bool as _bool
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from twofold.tensors.typing import DTypeLike
     from twofold.tensors.typing import Number
     from typing import Any
-    from typing import overload
     import numpy as np
 
 

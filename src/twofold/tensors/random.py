@@ -228,7 +228,7 @@ def _sizes(name: str, size: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def _finish(t: Tensor, requires_grad: bool) -> Tensor:
-    return t.requires_grad_() if requires_grad else t  # type: ignore[attr-defined]
+    return t.requires_grad_() if requires_grad else t
 
 
 def _made(
@@ -408,9 +408,8 @@ def bernoulli_(self: Tensor, p: Tensor | float = 0.5, *, generator: Generator | 
     """Fill with 1 with probability `p` (a number, or a tensor that broadcasts), else 0."""
     if not isinstance(p, Tensor):
         return _fill(self, _like("bernoulli_p", self, generator, {"p": float(p)}, 1))
-    if p._type.shape != self._type.shape:
-        p = call("expand", p, size=tuple(self._type.shape))
-    return _fill(self, bernoulli(p, generator=generator))
+    wide = p if p._type.shape == self._type.shape else call("expand", p, size=tuple(self._type.shape))
+    return _fill(self, bernoulli(wide, generator=generator))
 
 
 def random_(self: Tensor, low: int = 0, high: int | None = None, *, generator: Generator | None = None) -> Tensor:

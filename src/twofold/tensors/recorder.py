@@ -1,8 +1,9 @@
 """Recording: operations on symbols become nodes of a static graph, with views and in-place writes made functional.
 
-A symbol is a window (a chain of views) on a *family*: the part of a storage that one gradient history describes, with its present SSA value. A write
-through a view makes a new value of the family (`view_scatter`); every other family of the storage gets the new data and keeps its history
-(`set_data`). A view that is stale since a write replays its chain when it is read. Inputs that were written are listed for write-back.
+A symbol is a window (a chain of views) on a *family*: the part of a storage that one gradient history describes, with its present SSA
+value. A write through a view makes a new value of the family (`view_scatter`); every other family of the storage gets the new data and
+keeps its history (`set_data`). A view that is stale since a write replays its chain when it is read. Inputs that were written are listed
+for write-back.
 
 Under no_grad, operands that carry gradients are read through `detach`, so a graph needs no gradient mode of its own.
 """
@@ -35,8 +36,9 @@ Chain = tuple[Any, ...]
 
 
 class Regroup(BaseException):
-    """A recorded call found that inputs which entered one by one share memory that it writes: the recording must begin again with them grouped.
-    No `Exception`, so that the user's own handlers let it through."""
+    """A recorded call found that inputs which entered one by one share memory that it writes: the recording must begin again with them
+    grouped. No `Exception`, so that the user's own handlers let it through.
+    """
 
     def __init__(self, recorder: Recorder, roots: set[int]) -> None:
         super().__init__()
@@ -44,20 +46,22 @@ class Regroup(BaseException):
 
 
 class Storage:
-    """Memory that several families may share. `source`: (tensor, whether its base is meant) for inputs."""
+    """Memory that several families may share. `source`: (tensor, whether its base is meant) for inputs; `reordered`: it was put into C
+    order for a view.
+    """
 
-    __slots__ = ("families", "gradwrite", "source", "written")
+    __slots__ = ("families", "gradwrite", "reordered", "source", "written")
 
     def __init__(self) -> None:
         self.families: list[Family] = []
         self.source: tuple[Tensor, bool] | None = None
-        self.written = False
-        self.gradwrite = False
+        self.written = self.gradwrite = self.reordered = False
 
 
 class Family:
-    """See the module's text. `root_chain`: where it lies in the storage's first family; `leaf`: its base is a leaf that requires grad; `loose`: eager
-    would put its memory into C order for a view (`dispatch.logical_order`), since nothing else knows it yet."""
+    """See the module's text. `root_chain`: where it lies in the storage's first family; `leaf`: its base is a leaf that requires grad;
+    `loose`: eager would put its memory into C order for a view (`dispatch.logical_order`), since nothing else knows it yet.
+    """
 
     __slots__ = ("_layout", "base_grad", "leaf", "loose", "root_chain", "storage", "value", "version")
 
@@ -256,7 +260,9 @@ class Recorder:
         return False
 
     def emit(self, op: Op, operands: list[Any], attributes: dict[str, Any], typed: bool = False) -> Any:
-        """Append a node and note which of its outputs carry gradients. `typed`: it is the call the user wrote, not one that follows from it."""
+        """Append a node and note which of its outputs carry gradients. `typed`: it is the call the user wrote, not one that follows from
+        it.
+        """
         source = self.source or source_here(self.module_path)
         if source is not None and source is not self.source and not typed:
             source.spelling, source.name = "function", ""
@@ -352,15 +358,16 @@ class Recorder:
         if step[0] == "view" and s._type.is_static and (family._layout is not None or s._chain):
             if family.loose and not s._chain:
                 family._layout = None
+                family.storage.reordered = True
             see((*s._chain, step), family.layout)
         family.loose = False
 
     def reshape(self, s: Symbol, size: tuple[Any, ...]) -> Symbol:
         """A view where the layout allows one, else a copy."""
         try:
-            return self.view(get_op("view"), s, (), {"size": size})  # type: ignore[no-any-return]
+            return self.view(get_op("view"), s, (), {"size": size})
         except InplaceError:
-            return self.call(get_op("reshape_copy"), (s,), {"size": size})  # type: ignore[no-any-return]
+            return self.call(get_op("reshape_copy"), (s,), {"size": size})
 
     def detach(self, s: Symbol) -> Symbol:
         """The same memory under a history of its own."""
@@ -392,7 +399,9 @@ class Recorder:
                 raise Regroup(self, {root})
 
     def signature_of(self, tensors: list[Tensor]) -> tuple[Any, ...]:
-        """What `capture.graph_module.signature_of` tells of concrete tensors, for symbols: gradients, and who shares memory with whom and how."""
+        """What `capture.graph_module.signature_of` tells of concrete tensors, for symbols: gradients, and who shares memory with whom and
+        how.
+        """
         symbols = [self.lift(t) for t in tensors]
         ids, families = [id(s) for s in symbols], [s._family for s in symbols]
         storages = [f.storage for f in families]
@@ -492,7 +501,9 @@ class Recorder:
                 self.examples[x] if type(x) is Value else tuple(self.examples[u] for u in x) if type(x) is tuple else x for x in node.inputs
             )
             types = tuple(o.type for o in node.outputs)
-            result = run_record(node.op, arrays, input_types(node.inputs, scalar_type), types if node.op.several else types[0], node.attributes)
+            result = run_record(
+                node.op, arrays, input_types(node.inputs, scalar_type), types if node.op.several else types[0], node.attributes
+            )
             for o, r in zip(node.outputs, result if node.op.several else (result,), strict=True):
                 self.examples[o] = r
         return self.examples[wanted]

@@ -236,7 +236,7 @@ def _move(running: Tensor | None, batch: Tensor, momentum: float) -> None:
     if running is not None:
         if batch._type.dtype is not running._type.dtype:
             batch = _call("to", (batch,), dtype=running._type.dtype)
-        running.lerp_(batch, momentum)  # type: ignore[attr-defined]
+        running.lerp_(batch, momentum)
 
 
 def instance_norm(

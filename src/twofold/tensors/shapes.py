@@ -265,7 +265,7 @@ def tensor_split(input: Tensor, indices_or_sections: Any, dim: int = 0) -> tuple
         raise DimensionError("tensor_split: a 0-d tensor has no dimension to split")
     d = wrap_dim(dim, input._type.ndim, "tensor_split")
     if isinstance(indices_or_sections, Tensor):
-        indices_or_sections = indices_or_sections.tolist()  # type: ignore[attr-defined]
+        indices_or_sections = indices_or_sections.tolist()
     if is_size(indices_or_sections):
         count = operator.index(indices_or_sections)
         if count < 1:
@@ -298,7 +298,7 @@ def _split_at(name: str, least: int, dim: Callable[[int], int]) -> Callable[...,
 def as_strided(input: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None) -> Tensor:
     """A view with the given sizes and strides (in elements) of a contiguous tensor's memory. `storage_offset` counts from its first element
     (in PyTorch from the storage's: the two agree unless the tensor is itself a view that begins later, which is refused here)."""
-    if storage_offset is not None and input._array is not None and input.storage_offset():  # type: ignore[attr-defined]
+    if storage_offset is not None and input._array is not None and input.storage_offset():
         raise ArgumentError(
             "as_strided: storage_offset is ambiguous for a view that does not begin at its base's first element; clone() it first"
         )

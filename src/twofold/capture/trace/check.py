@@ -13,7 +13,7 @@ from twofold.capture.trace.state import ModuleState
 from twofold.support.errors import TraceError
 from twofold.support.pytree import tree_flatten
 from twofold.tape.versions import root_of
-from twofold.tensors.alias import base_of, live_views
+from twofold.tensors.alias import alias_of, base_of, live_views
 from twofold.tensors.core import Tensor, memory
 from twofold.tensors.random import default_generator
 
@@ -22,21 +22,21 @@ TOLERANCE = {2: (2e-2, 1e-2), 4: (1e-4, 1e-5), 8: (1e-9, 1e-10)}
 
 
 class Snapshot:
-    """The memory and backward nodes of tensors, to be put back."""
+    """The memory, backward nodes and view families of tensors, to be put back."""
 
     def __init__(self, tensors: list[Tensor]) -> None:
-        self.members: list[tuple[Tensor, Any, Any]] = []
+        self.members: list[tuple[Tensor, Any, Any, Any]] = []
         self.arrays: dict[int, tuple[Any, Any]] = {}
         for t in tensors:
             base = base_of(t)
             for member in (t, base, *live_views(base)):
-                self.members.append((member, member._node, memory(member)))
+                self.members.append((member, member._node, memory(member), alias_of(member)))
             root = root_of(memory(t))
             self.arrays.setdefault(id(root), (root, root.copy()))
 
     def put_back(self) -> None:
-        for t, node, array in self.members:
-            t._node, t._array = node, array
+        for t, node, array, alias in self.members:
+            t._node, t._array, t._alias = node, array, alias
         for root, saved in self.arrays.values():
             if root.flags.writeable:
                 root[...] = saved
@@ -93,7 +93,9 @@ def check_against_eager(module: GraphModule, fn: Any, args: tuple[Any, ...], kwa
     finally:
         snapshot.put_back()
     if len(expected) != len(got):
-        raise TraceError(f"{module.name}: the function returns {len(expected)} leaves now and {len(got)} when it was recorded: it depends on values")
+        raise TraceError(
+            f"{module.name}: the function returns {len(expected)} leaves now and {len(got)} when it was recorded: it depends on values"
+        )
     for i, (a, b) in enumerate(zip(expected, got, strict=True)):
         compare(module, f"output {i}", a, b)
     for i, (a, b) in enumerate(zip(written, after, strict=True)):

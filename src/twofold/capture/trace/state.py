@@ -11,7 +11,9 @@ from twofold.tensors.inplace import inplace
 
 
 class ModuleState:
-    """Buffers and parameters of the modules in reach, so that attributes assigned while recording (`self.count = self.count + 1`) become writes."""
+    """Buffers and parameters of the modules in reach, so that attributes assigned while recording (`self.count = self.count + 1`) become
+    writes.
+    """
 
     def __init__(self, fn: Any) -> None:
         self.tables: list[tuple[dict[str, Any], dict[str, Any], str]] = []
@@ -37,9 +39,13 @@ class ModuleState:
                 if value is old or not isinstance(value, Tensor):
                     continue
                 if old is None or not isinstance(old, Tensor):
-                    raise TraceError(f"{path or 'the module'}.{key} was set to a tensor while recording but was {old!r} before: a graph cannot make it")
+                    raise TraceError(
+                        f"{path or 'the module'}.{key} was set to a tensor while recording but was {old!r} before: a graph cannot make it"
+                    )
                 if value._type is not old._type:
-                    raise TraceError(f"{path or 'the module'}.{key} was replaced by a tensor of another type ({old._type} became {value._type})")
+                    raise TraceError(
+                        f"{path or 'the module'}.{key} was replaced by a tensor of another type ({old._type} became {value._type})"
+                    )
                 table[key] = old
                 inplace("copy", old, value)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from twofold.capture.graph_module import Alias, GraphModule, InputSpec, Layout, Result, Watched, WriteBack, signature_of
+from twofold.capture.graph_module import Alias, GraphModule, InputSpec, Layout, Result, Watched, WriteBack, find, signature_of
 from twofold.capture.trace.check import check_against_eager
 from twofold.capture.trace.inputs import argument_names, dynamic_types, split_examples
 from twofold.capture.trace.names import modules_around, names_around
@@ -23,7 +23,6 @@ from twofold.support.pytree import TreeSpec, tree_flatten, tree_unflatten
 from twofold.tape.versions import root_of
 from twofold.tensors.alias import base_of
 from twofold.tensors.core import Symbol, Tensor, memory
-from twofold.tensors.inplace import inplace
 from twofold.tensors.random import default_generator
 from twofold.tensors.recorder import Recorder, Regroup, Storage, overlapping
 
@@ -42,7 +41,8 @@ def trace(
     """Record `fn` (a function or an nn.Module) as a static graph by calling it once with symbols in place of the tensors.
 
     example_inputs: a tuple of arguments, a dict of keyword arguments, or one argument; containers of tensors are allowed.
-    specialize: where Python needs a value (a branch, `int()`, `.item()`), use the example's and record what follows from it; without it such Python
+    specialize: where Python needs a value (a branch, `int()`, `.item()`), use the example's and record what follows from it; without it
+    such Python
         raises TraceError.  check: compare graph and function on perturbed inputs (integers kept); state is restored.
     dynamic_shapes: {argument: {dimension: name or Dim}}: dimensions that may vary.
 
@@ -182,17 +182,19 @@ class Recording:
             t, whole = storage.source
             leaf = arguments.get(id(t))
             path = None if leaf is not None else recorder.graph.bindings.get(value, self.name_of(t))
-            inputs.append(InputSpec(value, leaf, path, whole))
+            inputs.append(InputSpec(value, leaf, path, whole, storage.reordered))
         order = {id(v): k for k, v in enumerate(recorder.graph.inputs)}
         assert [order[id(v)] for v, _ in recorder.inputs] == list(range(len(recorder.inputs))), "inputs are recorded in the graph's order"
         constants = {i: v for i, v in enumerate(self.leaves) if not isinstance(v, Tensor)}
         watched, bound = self.watched(recorder, arguments)
-        signature = signature_of([self.leaves[w.leaf] if w.path is None else bound[w.path] for w in watched])
+        signature = signature_of([find(w, self.leaves, bound) for w in watched])
         layout = Layout(self.in_spec, constants, tuple(inputs), tuple(specs), out_spec, tuple(writes), tuple(watched), signature)
         return GraphModule(recorder.graph, layout, bound, self.name, tuple(dict.fromkeys(recorder.specialized)))
 
     def watched(self, recorder: Recorder, arguments: dict[int, int]) -> tuple[list[Watched], dict[str, Tensor]]:
-        """The tensors a call is checked for: every argument and closed-over tensor, also those that entered through a base they share; the latter by path."""
+        """The tensors a call is checked for: every argument and closed-over tensor, also those that entered through a base they share; the
+        latter by path.
+        """
         found = [Watched(i, None, self.names[i], self.types.get(i, t._type)) for i, t in enumerate(self.leaves) if isinstance(t, Tensor)]
         bound = {self.name_of(t): t for t in recorder.lifted if id(t) not in arguments}
         return found + [Watched(None, path, path, t._type) for path, t in bound.items()], bound

@@ -75,8 +75,8 @@ def test_joint_graph_against_eager(name):
 
 def test_a_convolutional_net():
     model = nn.Sequential(
-        nn.Conv2d(1, 4, 3, padding=1), nn.BatchNorm2d(4), nn.ReLU(), nn.MaxPool2d(2), nn.Conv2d(4, 8, 3), nn.GELU(), nn.AdaptiveAvgPool2d(1),
-        nn.Flatten(), nn.LayerNorm(8), nn.Linear(8, 3),
+        nn.Conv2d(1, 4, 3, padding=1), nn.BatchNorm2d(4), nn.ReLU(), nn.MaxPool2d(2), nn.Conv2d(4, 8, 3), nn.GELU(),
+        nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.LayerNorm(8), nn.Linear(8, 3),
     ).double().eval()  # fmt: skip
     x, y = twofold.randn(2, 1, 8, 8, dtype=twofold.float64), twofold.tensor([0, 2])
     joint = against_eager(lambda x, y: nn.functional.cross_entropy(model(x), y), x, y)

@@ -56,7 +56,7 @@ class Both:
 
 
 @pytest.mark.parametrize(
-    ("make", "read"),
+    "make, read",
     [
         (lambda y: {"y": y, "n": None, "k": 3}, lambda r: r["y"]),
         (lambda y: (y, [y + 1, None]), lambda r: r[0]),
@@ -131,7 +131,7 @@ def test_the_table_names_things_as_fx_does(capsys):
 
 
 @pytest.mark.parametrize(
-    ("what", "function"),
+    "what, function",
     [
         ("bool()", lambda x: x if x.sum() > 0 else -x),
         ("int()", lambda x: x * int(x.sum())),
@@ -156,7 +156,7 @@ def test_python_that_needs_a_value_is_refused(what, function):
 
 
 def test_boolean_masks_are_refused_with_a_way_out():
-    with pytest.raises((TraceError, UnsupportedError), match="where|masked_fill"):
+    with pytest.raises((TraceError, UnsupportedError), match=r"where|masked_fill"):
         twofold.trace(lambda x: x[x > 0], (twofold.ones(3),))
 
 
@@ -242,7 +242,7 @@ def test_trace_inside_trace_is_refused():
 
 
 @pytest.mark.parametrize(
-    ("argument", "text"),
+    "argument, text",
     [
         (lambda: twofold.ones(4), "dimension 0 was 3"),
         (lambda: twofold.ones(3, 1), "dimension"),
@@ -383,7 +383,7 @@ def test_creation_inside_is_a_node():
 def test_cond_and_while_loop():
     def f(x):
         y = twofold.cond(x.sum() > 0, lambda x: x * 2, lambda x: x - 1, (x,))
-        (z, i) = twofold.while_loop(lambda z, i: i < 3, lambda z, i: (z * 1.5, i + 1), (y, twofold.zeros((), dtype=twofold.int64)))
+        (z, _i) = twofold.while_loop(lambda z, i: i < 3, lambda z, i: (z * 1.5, i + 1), (y, twofold.zeros((), dtype=twofold.int64)))
         return z
 
     x = twofold.ones(3, requires_grad=True)

@@ -18,10 +18,10 @@ from typing import Any
 
 import pytest
 
-from tests.mutation import fuzz, test_subtle_cases
+from tests.mutation import fuzz, test_recorded_cases, test_refusals, test_subtle_cases
+from tests.mutation.cases import eager, recorded
 from tests.mutation.compare import MODES
 from tests.mutation.programs import seeded
-from tests.mutation.test_subtle_cases import eager, recorded
 
 
 @dataclass(frozen=True)
@@ -136,8 +136,8 @@ def switched_off(rule: Rule) -> Iterator[None]:
 
 
 def notices(case: str) -> bool:
-    """True if a case of `test_subtle_cases` fails."""
-    test = getattr(test_subtle_cases, case)
+    """True if a named case fails."""
+    test = next(vars(m)[case] for m in (test_subtle_cases, test_refusals, test_recorded_cases) if case in vars(m))
     takes_run = "run" in inspect.signature(test).parameters
     for run in (eager, recorded) if takes_run else (None,):
         try:

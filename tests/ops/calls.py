@@ -71,9 +71,15 @@ def is_random(row: Row) -> bool:
 
 
 def is_elementwise(row: Row) -> bool:
-    """True if each result element depends on one element of each operand: errors are then compared one by one."""
+    """True if each result element depends on one element of each operand."""
     op = record(row)
     return op is not None and (bool(op.body) or op.cost == "elementwise")
+
+
+def errors_are_relative(row: Row) -> bool:
+    """True if each element's error is compared with that element: elementwise operations, but for those of three operands, which may cancel."""
+    op = record(row)
+    return is_elementwise(row) and op is not None and len(op.inputs) < 3
 
 
 # ---- our side ------------------------------------------------------------------------------------------------------------------------

@@ -125,7 +125,12 @@ def test_torch_gradients(row: Row, sample: S) -> None:
     assert [o._node is not None for o in outs] == [t.requires_grad for t in theirs], "which outputs require grad, torch's second"
     ours = grad([o for o, _ in pairs], leaves, [wrap(gradient_like(o)) for o, _ in pairs], allow_unused=True)
     starts = [torch_tensor(gradient_like(o)) for o, _ in pairs]
-    want = torch.autograd.grad([t for _, t in pairs], wanted, starts, allow_unused=True)
+    try:
+        want = torch.autograd.grad([t for _, t in pairs], wanted, starts, allow_unused=True)
+    except RuntimeError as e:
+        if "is not implemented" not in str(e):
+            raise
+        pytest.skip("torch has no gradient for it")
     for i, (a, b) in enumerate(zip(ours, want, strict=True)):
         zeros = np.zeros(leaves[i]._type.shape)
         assert_near(zeros if a is None else array(a), zeros if b is None else torch_array(b), 1e-10 * row.tolerance, f"input {i}")

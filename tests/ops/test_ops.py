@@ -18,6 +18,7 @@ from tests.ops.calls import (
     call_record,
     each_row,
     each_sample,
+    errors_are_relative,
     expected,
     input_size,
     is_elementwise,
@@ -76,7 +77,7 @@ def test_values(row: Row, sample: S, dtype: DType) -> None:
         return
     exact = expected(row, sample, dtype, widen=is_float(outs[0]))
     assert len(exact) == len(outs), "number of outputs"
-    size, elementwise = input_size(sample), is_elementwise(row)
+    size, elementwise = input_size(sample), errors_are_relative(row)
     for k, (a, e) in enumerate(zip(outs, exact, strict=True)):
         other = None if theirs is None else theirs[k]
         roundings = 3 if record(row) is None else 1  # a function rounds the result of each of its records

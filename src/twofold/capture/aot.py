@@ -164,8 +164,8 @@ def zeros_for(v: Value) -> Any:
 class JointModule:
     """Forward and backward in one graph.
 
-    Inputs of `graph`: those of the forward graph, then a tangent for each differentiable output. Outputs: the forward's (results, written inputs),
-    then the gradients of `gradients_of` (names of inputs), in order.
+    Inputs of `graph`: those of the forward graph, then a tangent for each differentiable output. Outputs: the forward's (results, written
+    inputs), then the gradients of `gradients_of` (names of inputs), in order.
     """
 
     def __init__(self, graph: Graph, forward: GraphModule, tangents: list[int], gradients_of: list[int]) -> None:
@@ -189,7 +189,8 @@ class JointModule:
         print(format_tabular(self.graph))
 
     def __call__(self, *args: Any, tangents: Any = None, **kwargs: Any) -> tuple[Any, dict[str, Any]]:
-        """(what the function returns, gradients by name). `tangents`: the gradient of each differentiable output; 1 for one-element outputs.
+        """(what the function returns, gradients by name). `tangents`: the gradient of each differentiable output; 1 for one-element
+        outputs.
 
         Nothing is written back: the values of written inputs are among the graph's outputs only.
         """
@@ -212,7 +213,9 @@ class JointModule:
         if tangents is None:
             for v in values:
                 if v.type.numel != 1:  # type: ignore[attr-defined]
-                    raise ArgumentError(f"the output whose gradient is {v.name} has type {v.type}: pass tangents= for outputs of more than one element")
+                    raise ArgumentError(
+                        f"the output whose gradient is {v.name} has type {v.type}: pass tangents= for outputs of more than one element"
+                    )
             return [TENSOR["zeros"](v.type.shape, dtype=v.type.dtype)._array + v.type.dtype.numpy.type(1) for v in values]  # type: ignore[attr-defined]
         given = tree_flatten(tangents)[0]
         if len(given) != len(values):
@@ -227,8 +230,9 @@ def _tensor(array: Any) -> Tensor:
 def aot(fn: Callable[..., Any], *examples: Any, check: bool = False) -> JointModule:
     """The joint forward-and-backward graph of `fn` for inputs like `examples`.
 
-    Gradients are computed for every argument and closed-over tensor that requires grad. The rules are those of eager backward, run on symbols;
-    values the backward part needs are taken from the forward part. Raises AutogradError where no input requires grad or no output depends on one.
+    Gradients are computed for every argument and closed-over tensor that requires grad. The rules are those of eager backward, run on
+    symbols; values the backward part needs are taken from the forward part. Raises AutogradError where no input requires grad or no output
+    depends on one.
     """
     forward = trace(fn, examples, check=check)
     layout = forward.layout

@@ -7,7 +7,20 @@ from typing import Any
 from twofold.ir.graph import Graph, Node, Region, Value
 from twofold.ir.types import TensorType
 
-INFIX = {"add": "+", "sub": "-", "mul": "*", "div": "/", "matmul": "@", "pow": "**", "eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
+INFIX = {
+    "add": "+",
+    "sub": "-",
+    "mul": "*",
+    "div": "/",
+    "matmul": "@",
+    "pow": "**",
+    "eq": "==",
+    "ne": "!=",
+    "lt": "<",
+    "le": "<=",
+    "gt": ">",
+    "ge": ">=",
+}
 
 
 def graph_code(graph: Graph) -> str:
@@ -28,7 +41,9 @@ def _body(region: Region, depth: int) -> list[str]:
     lines: list[str] = []
     for node in region.nodes:
         for k, body in enumerate(node.regions):
-            lines.append(f"{pad}def {node.outputs[0].name if node.outputs else node.op.name}_body_{k}({', '.join(v.name for v in body.inputs)}):")
+            lines.append(
+                f"{pad}def {node.outputs[0].name if node.outputs else node.op.name}_body_{k}({', '.join(v.name for v in body.inputs)}):"
+            )
             lines += _body(body, depth + 1)
         lines.append(pad + _statement(node))
     outs = ", ".join(_operand(x) for x in region.outputs)

@@ -23,7 +23,7 @@ from twofold.support.pytree import TreeSpec, tree_flatten, tree_unflatten
 from twofold.tape.versions import root_of
 from twofold.tensors.alias import alias_of, base_of, keep_layout, overlaps
 from twofold.tensors.core import Symbol, Tensor, memory, wrap_typed
-from twofold.tensors.dispatch import dispatch, layout_is_free, logical_order
+from twofold.tensors.dispatch import dispatch, logical_order
 from twofold.tensors.inplace import inplace
 from twofold.tensors.interpret import TensorInterpreter
 
@@ -161,10 +161,11 @@ class GraphModule(Module):
         recorder = RECORDER.get() or next((t._recorder for t in leaves if isinstance(t, Symbol)), None)
         if recorder is not None:
             sizes = check_symbols(self.name, self.layout, leaves, self.bindings, recorder)
+            reorder(self.name, self.layout, tensors, recorder)
             outputs = TensorInterpreter(self.graph).run(*tensors)  # writes the graph's nodes into the one being recorded
         else:
             sizes = check_signature(self.name, self.layout, leaves, self.bindings)
-            reorder(self.name, self.layout, tensors)
+            reorder(self.name, self.layout, tensors, None)
             outputs = self.run_graph(tensors)
         return self.results(tensors, outputs, sizes)
 
@@ -250,15 +251,19 @@ def family_of(top: Tensor, history: Tensor, chain: tuple[Any, ...]) -> Tensor:
     return made
 
 
-def reorder(name: str, layout: Layout, tensors: list[Tensor]) -> None:
+def reorder(name: str, layout: Layout, tensors: list[Tensor], recorder: Any) -> None:
     """Put the memory of inputs into C order where the recorded function did."""
     for i, t in zip(layout.inputs, tensors, strict=True):
-        if i.reordered and not memory(t).flags.c_contiguous:
-            if not layout_is_free(t):
-                raise GuardError(
-                    f"{name}: the memory of {i.value.name} is not in C order and something else shares it now; trace again, or pass contiguous()"
-                )
-            logical_order(t, memory(t))
+        if not i.reordered:
+            continue
+        if recorder is not None:
+            done = recorder.reorder(t)
+        else:
+            done = logical_order(t, memory(t)).flags.c_contiguous
+        if not done:
+            raise GuardError(
+                f"{name}: the memory of {i.value.name} is not in C order, and something else shares it; trace again or pass contiguous()"
+            )
 
 
 def _equal(a: Any, b: Any) -> bool:
@@ -290,11 +295,21 @@ def signature_of(tensors: list[Tensor]) -> tuple[Any, ...]:
         alias = alias_of(t)
         base = base_of(t)
         chain = alias.chain if alias is not None and alias.base is not None else None
-        result.append((
-            t._node is None, base._node is None, base._node is not None and base._node.is_accumulate, ids.index(id(t)), roots.index(r), bases.index(b),
-            chain if len({i for i, q in zip(ids, roots, strict=True) if q == r}) > 1 else None, chain if t._array is not None and overlaps(memory(t)) else None,
-            memory(t).strides if t._array is not None and not memory(t).flags.c_contiguous else None,
-        ))  # fmt: skip
+        shared = len({i for i, q in zip(ids, roots, strict=True) if q == r}) > 1
+        array = None if t._array is None else memory(t)
+        result.append(
+            (
+                t._node is None,
+                base._node is None,
+                base._node is not None and base._node.is_accumulate,
+                ids.index(id(t)),
+                roots.index(r),
+                bases.index(b),
+                chain if shared else None,
+                chain if array is not None and overlaps(array) else None,
+                array.strides if array is not None and not array.flags.c_contiguous else None,
+            )
+        )
     return tuple(result)
 
 

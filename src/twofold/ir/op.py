@@ -156,6 +156,7 @@ class Op:
     specialize:  optionally (input types, output type, attributes) -> a NumPy function of the arrays alone that is faster for these types,
                  or None
     decomposition: the operation in terms of others (written with their names), or None
+    is_view:     an output shares the memory of an input;  several: the operation returns a tuple (both follow from the signature)
     template:    the name of the compiler's template that serves it whole, or ""
     """
 
@@ -186,23 +187,17 @@ class Op:
     inputs: tuple[Param, ...] = field(init=False)
     attributes: tuple[Param, ...] = field(init=False)
     name: str = field(init=False)
+    is_view: bool = field(init=False)
+    several: bool = field(init=False)
 
     def __post_init__(self) -> None:
+        self.is_view = any(o.alias for o in self.signature.outputs)
+        self.several = len(self.signature.outputs) > 1 or self.signature.variable_outputs
         self.name = self.signature.name
         self.inputs = tuple(p for p in self.signature.params if p.is_tensor)
         self.attributes = tuple(p for p in self.signature.params if not p.is_tensor)
         if not self.node_name:
             self.node_name = "".join(w[:1].upper() + w[1:] for w in self.name.split("_")) + "Backward0"
-
-    @property
-    def is_view(self) -> bool:
-        """True if an output shares the memory of an input."""
-        return any(o.alias for o in self.signature.outputs)
-
-    @property
-    def several(self) -> bool:
-        """True if the operation returns a tuple."""
-        return len(self.signature.outputs) > 1 or self.signature.variable_outputs
 
     @property
     def is_differentiable(self) -> bool:

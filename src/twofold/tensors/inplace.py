@@ -39,7 +39,7 @@ ndarray = np.ndarray
 
 
 class CopySlices(OpNode):
-    """The node of a base that was written through a view: the operation's own node (`inner`) works inside what `chain` shows of the base."""
+    """The node of a base written through a view: the operation's own node (`inner`) works inside what `chain` shows of the base."""
 
     __slots__ = ("chain", "inner")
     is_custom = True
@@ -97,7 +97,8 @@ def check_write(name: str, overlap: bool, tracked: bool, nograd: bool, leaf: boo
         )
     if tracked and base_overlap:
         raise InplaceError(
-            f"{name}_: a gradient would be written through a view of a tensor whose elements share memory (a detached expand). clone() it first",
+            f"{name}_: a gradient would be written through a view of a tensor whose elements share memory "
+            "(a detached expand). clone() it first",
             "overlap",
         )
 

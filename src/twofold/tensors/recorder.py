@@ -180,7 +180,7 @@ class Recorder:
         self.symbols[id(t)] = self.new_symbol(family, t._alias.chain)
 
     def declare(self, tensors: list[tuple[Tensor, str, bool, TensorType | None]], grouped: set[int]) -> None:
-        """The inputs: (tensor, name, is a binding, type). Roots in `grouped` are written and shared: their common base becomes the input."""
+        """The inputs: (tensor, name, is a binding, type). Roots in `grouped` are written and shared: their base becomes the input."""
         self.grouped = grouped
         for t, *_ in tensors:
             self.lifted.append(t)
@@ -235,7 +235,8 @@ class Recorder:
         """Symbols of two graphs do not mix."""
         other = t._recorder.graph
         raise GraphError(
-            f"{where}: symbol {t._family.value.name} ({t._type}) belongs to graph {other.name!r}, not to graph {self.graph.name!r} which is being recorded; "
+            f"{where}: symbol {t._family.value.name} ({t._type}) belongs to graph {other.name!r}, not to graph {self.graph.name!r} "
+            "which is being recorded; "
             "pass values from one graph to another as inputs"
         )
 
@@ -387,6 +388,15 @@ class Recorder:
         layout = see(top._chain + chain, family.layout) if family._layout is not None or top._chain or chain else None
         return self.new_symbol(Family(family.storage, self.read(history), root_chain, layout))
 
+    def reorder(self, t: Tensor) -> bool:
+        """Put a symbol's memory into C order, as a view would; False if something else shares it."""
+        s = self.lift(t)
+        family = s._family
+        if family._layout is not None and family.loose and not s._chain:
+            family._layout, family.loose = None, False
+            family.storage.reordered = True
+        return family._layout is None
+
     def group_inputs(self, tensors: list[Tensor]) -> None:
         """Raise Regroup if inputs among the tensors (of a recorded call that writes) share memory and entered one by one."""
         roots: dict[int, Storage] = {}
@@ -408,10 +418,20 @@ class Recorder:
         result = []
         for s, f in zip(symbols, families, strict=True):
             tracked = bool(self.tracks.get(f.value, False))
-            result.append((
-                s._nograd or not tracked, not (tracked or f.base_grad), f.leaf, ids.index(id(s)), storages.index(f.storage), families.index(f),
-                s._chain if s._chain and len({i for i, q in zip(ids, storages, strict=True) if q is f.storage}) > 1 else None, s._chain if overlapping(f, s._chain) else None, None,
-            ))  # fmt: skip
+            shared = len({i for i, q in zip(ids, storages, strict=True) if q is f.storage}) > 1
+            result.append(
+                (
+                    s._nograd or not tracked,
+                    not (tracked or f.base_grad),
+                    f.leaf,
+                    ids.index(id(s)),
+                    storages.index(f.storage),
+                    families.index(f),
+                    s._chain if s._chain and shared else None,
+                    s._chain if overlapping(f, s._chain) else None,
+                    None,
+                )
+            )
         return tuple(result)
 
     # ---- in-place ----------------------------------------------------------------------------------------------------------------

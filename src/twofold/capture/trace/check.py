@@ -119,9 +119,9 @@ def compare(module: GraphModule, what: str, a: Any, b: Any) -> None:
         reason = f"{int((a != b).sum())} of {a.size} elements differ"
     if not same:
         raise TraceError(
-            f"{module.name}: {what} of the graph differs from the function on perturbed inputs ({reason}). The function depends on something the graph "
-            "does not hold: a value read outside tensors, Python state that changes from call to call, or a branch on a value. "
-            "Use twofold.cond or where for the branch; check=False records it regardless"
+            f"{module.name}: {what} of the graph differs from the function on perturbed inputs ({reason}). The function depends on "
+            "something the graph does not hold: a value read outside tensors, Python state that changes from call to call, or a branch on "
+            "a value. Use twofold.cond or where for the branch; check=False records it regardless"
         )
 
 

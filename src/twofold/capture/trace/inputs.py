@@ -78,8 +78,8 @@ def dynamic_types(
 ) -> dict[int, TensorType]:
     """The types, with symbolic dimensions, of the leaves that `dynamic_shapes` speaks of.
 
-    dynamic_shapes: a dict by argument name, or a sequence by position; for each tensor None, or {dimension: name or Dim}, or a tuple with an entry
-    for each dimension. The same name is the same size everywhere.
+    dynamic_shapes: a dict by argument name, or a sequence by position; for each tensor None, or {dimension: name or Dim}, or a tuple with
+    an entry for each dimension. The same name is the same size everywhere.
     """
     if dynamic_shapes is None:
         return {}

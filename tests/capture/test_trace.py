@@ -450,3 +450,40 @@ def test_numpy_interpreter_gives_the_same():
     bindings = {path: t.detach().numpy() for path, t in graph.bindings.items()}
     (out,) = Interpreter(graph.graph).run(x.numpy(), bindings=bindings)
     np.testing.assert_array_equal(out, model(x).detach().numpy())
+
+
+def test_arguments_by_name_and_in_another_order():
+    graph = twofold.trace(lambda a, b: a - b, (twofold.ones(2), twofold.zeros(2)))
+    same(graph(b=twofold.ones(2), a=twofold.zeros(2)), twofold.full((2,), -1.0))
+    nested = twofold.trace(lambda d: d["x"] - d["y"], ({"x": twofold.ones(2), "y": twofold.zeros(2)},))
+    same(nested({"y": twofold.ones(2), "x": twofold.zeros(2)}), twofold.full((2,), -1.0))
+
+
+def test_a_symbol_kept_after_the_recording_writes_nothing():
+    kept = []
+    graph = twofold.trace(lambda x: kept.append(x) or x * 2, (twofold.ones(2),), check=False)
+    before = str(graph.graph)
+    with pytest.raises(GraphError, match="has ended"):
+        kept[0] + 1
+    assert str(graph.graph) == before
+
+
+def test_copies_and_pickles():
+    import copy
+    import pickle
+
+    w = twofold.ones(2)
+    graph = twofold.trace(lambda x: x * w, (twofold.ones(2),))
+    copied = copy.deepcopy(graph)
+    w.fill_(3.0)
+    same(copied(twofold.ones(2)), twofold.ones(2))
+    same(graph(twofold.ones(2)), twofold.full((2,), 3.0))
+    with pytest.raises(UnsupportedError, match="pickled"):
+        pickle.dumps(graph)
+
+
+def test_arrays_are_no_examples():
+    with pytest.raises(ArgumentError, match="from_numpy"):
+        twofold.trace(lambda x: x * 2, (np.ones(2),))
+    with pytest.raises(ArgumentError, match="dynamic_shapes"):
+        twofold.trace(lambda x: x * 2, (twofold.ones(2),), dynamic_shapes=3)

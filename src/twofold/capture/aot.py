@@ -266,6 +266,7 @@ def aot(fn: Callable[..., Any], *examples: Any, check: bool = False) -> JointMod
         grads = [zeros_for(forward.graph.inputs[k]) if g is None else g for k, g in zip(wanted, grads, strict=True)]
         values = [recorder.read(r) if isinstance(r, Tensor) else r for r in (*results, *grads)]
     recorder.builder.output(*values)
+    recorder.closed = True
     cse(graph)
     dce(graph)
     return JointModule(graph, forward, list(range(len(sources))), wanted)

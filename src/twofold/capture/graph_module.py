@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -18,7 +19,7 @@ from twofold.ir.tabular import format_tabular
 from twofold.ir.types import TensorType
 from twofold.nn.module import Module
 from twofold.ops.views import see
-from twofold.support.errors import GuardError
+from twofold.support.errors import GuardError, UnsupportedError
 from twofold.support.pytree import TreeSpec, tree_flatten, tree_unflatten
 from twofold.tape.versions import root_of
 from twofold.tensors.alias import alias_of, base_of, keep_layout, overlaps
@@ -105,6 +106,7 @@ class Layout:
     write_backs: tuple[WriteBack, ...]
     watched: tuple[Watched, ...]
     signature: tuple[Any, ...]
+    positional: tuple[str, ...] = ()
 
 
 class GraphModule(Module):
@@ -154,9 +156,7 @@ class GraphModule(Module):
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """Run the graph on tensors. Raises GuardError for arguments it was not recorded for."""
-        leaves, spec = tree_flatten((args, kwargs))
-        if spec != self.layout.in_spec:
-            raise GuardError(f"{self.name}: the graph was recorded for arguments {self.layout.in_spec}, this call has {spec}")
+        leaves = self.leaves_of(args, kwargs)
         tensors = self.match(leaves)
         recorder = RECORDER.get() or next((t._recorder for t in leaves if isinstance(t, Symbol)), None)
         if recorder is not None:
@@ -168,6 +168,29 @@ class GraphModule(Module):
             reorder(self.name, self.layout, tensors, None)
             outputs = self.run_graph(tensors)
         return self.results(tensors, outputs, sizes)
+
+    def leaves_of(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
+        """The leaves of a call's arguments in the recorded order. What was recorded by position may be given by name."""
+        names = self.layout.positional
+        while kwargs and len(args) < len(names) and names[len(args)] in kwargs:
+            name = names[len(args)]
+            args, kwargs = (*args, kwargs[name]), {k: v for k, v in kwargs.items() if k != name}
+        spec = tree_flatten((args, kwargs))[1]
+        if spec != self.layout.in_spec:
+            raise GuardError(f"{self.name}: the graph was recorded for arguments {self.layout.in_spec}, this call has {spec}")
+        return self.layout.in_spec.flatten_up_to((args, kwargs))
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> GraphModule:
+        """A module of the same graph with bindings of its own."""
+        result = GraphModule(self.graph, self.layout, copy.deepcopy(self.bindings, memo), self.name, self.notes)
+        result.train(self.training)
+        memo[id(self)] = result
+        return result
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        raise UnsupportedError(
+            "a GraphModule cannot be pickled, and saving graphs does not exist yet: keep str(module.graph), its text, and the state dict"
+        )
 
     def match(self, leaves: list[Any]) -> list[Tensor]:
         """The tensor of each graph input; constants among the arguments must be the recorded ones."""

@@ -170,6 +170,10 @@ class UnknownNameError(TwofoldError, AttributeError):
     """A name the package does not have; names similar ones."""
 
 
+class OutOfMemory(TwofoldError, MemoryError):
+    """The data of a result cannot be allocated."""
+
+
 class MissingDependency(TwofoldError, ImportError, RuntimeError):
     """An optional package or program that is not installed; says how to install it."""
 

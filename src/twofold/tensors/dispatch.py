@@ -14,7 +14,7 @@ from twofold.ir.mode import ANOMALY, MODE, RECORDER, SAVED_HOOKS, grad_enabled, 
 from twofold.ir.op import Joint, Op
 from twofold.ir.types import TensorType, scalar_type, type_of
 from twofold.ops.vocabulary import load_vocabulary
-from twofold.support.errors import ArgumentError, user_frame
+from twofold.support.errors import ArgumentError, OutOfMemory, user_frame
 from twofold.tape.node import Node, Out, tick
 from twofold.tape.plan import Plan, scalar_key, table
 from twofold.tape.versions import has_escaped
@@ -160,7 +160,10 @@ def execute(op: Op, plan: Plan, operands: tuple[Any, ...]) -> Any:
         if array is not None and op.name == "view" and not array.flags.c_contiguous:
             array = logical_order(source, array)
         arrays = (array, *arrays[1:])
-    result = plan.kernel(*arrays)
+    try:
+        result = plan.kernel(*arrays)
+    except MemoryError:
+        raise OutOfMemory(f"{op.name}: there is not enough memory for its result, {plan.out}") from None
     edges = flat_edges(operands)
     node = None
     if wants_grad(plan, edges):

@@ -108,6 +108,7 @@ class Recorder:
         self.specialize = specialize
         self.module_path = ""
         self.module_paths: dict[int, str] = {}
+        self.closed = False
         self.source: Source | None = None
         """Where set, the source of every node written (those of a graph that is written again keep theirs)."""
         self.tracks: dict[Value, bool] = {}
@@ -264,6 +265,11 @@ class Recorder:
         """Append a node and note which of its outputs carry gradients. `typed`: it is the call the user wrote, not one that follows from
         it.
         """
+        if self.closed:
+            raise GraphError(
+                f"{op.name}: the recording of graph {self.graph.name!r} has ended; a symbol of it was kept and cannot be used any more. "
+                "Return values from the recorded function instead"
+            )
         source = self.source or source_here(self.module_path)
         if source is not None and source is not self.source and not typed:
             source.spelling, source.name = "function", ""

@@ -62,6 +62,15 @@ def argument_names(function: Callable[..., Any], args: tuple[Any, ...], kwargs: 
     return result
 
 
+def positional_names(function: Callable[..., Any]) -> tuple[str, ...]:
+    """The names of the function's parameters that may be given by position or by name."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return ()
+    return tuple(p.name for p in parameters if p.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD)
+
+
 def leaf_paths(value: Any, count: int) -> list[str]:
     """The path of each leaf inside a nested argument."""
     spec = tree_flatten(value)[1]
@@ -89,6 +98,8 @@ def dynamic_types(
             raise ArgumentError(f"dynamic_shapes names {unknown[0]!r}, which is no tensor argument; there are {', '.join(names)}")
         wanted = [dynamic_shapes.get(n) for n in names]
     else:
+        if not isinstance(dynamic_shapes, (tuple, list)):
+            raise ArgumentError(f"dynamic_shapes must be a dict by argument name or a sequence by position, not {type(dynamic_shapes).__name__}")
         wanted = list(dynamic_shapes) + [None] * (len(names) - len(dynamic_shapes))
         if len(wanted) > len(names):
             raise ArgumentError(f"dynamic_shapes has {len(wanted)} entries for {len(names)} arguments")

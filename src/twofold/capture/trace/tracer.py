@@ -10,7 +10,7 @@ import numpy as np
 
 from twofold.capture.graph_module import Alias, GraphModule, InputSpec, Layout, Result, Watched, WriteBack, find, signature_of
 from twofold.capture.trace.check import check_against_eager
-from twofold.capture.trace.inputs import argument_names, dynamic_types, split_examples
+from twofold.capture.trace.inputs import argument_names, dynamic_types, positional_names, split_examples
 from twofold.capture.trace.names import modules_around, names_around
 from twofold.capture.trace.state import ModuleState
 from twofold.ir.graph import Graph, Value
@@ -79,8 +79,11 @@ class Recording:
         for leaf in self.leaves:
             if isinstance(leaf, Symbol):
                 raise TraceError("example inputs must be concrete tensors, not symbols")
+            if isinstance(leaf, np.ndarray):
+                raise ArgumentError("an example input is a NumPy array, which would be a constant of the graph: make it a tensor with twofold.from_numpy(array)")
         target = fn.forward if isinstance(fn, Module) else fn
         self.names = argument_names(target, args, kwargs)
+        self.positional = positional_names(target)[: len(args)]
         self.types = dynamic_types(dynamic_shapes, args, kwargs, self.names, self.leaves)
         self.paths = names_around(fn)
         for t, path in ((default_generator()._state, "generator.state"),):
@@ -115,6 +118,7 @@ class Recording:
             bindings = [t for t in dict.fromkeys(recorder.lifted) if id(t) not in arguments]
             if not more:
                 return self.finish(recorder, results, out_spec)
+            recorder.closed = True
             grouped |= more
         raise TraceError(f"{self.name}: which inputs share memory changes with every recording")
 
@@ -174,6 +178,7 @@ class Recording:
             writes = plan.write_backs()
             specs = [plan.aliased(s, r) for s, r in zip(specs, results, strict=True)]
         recorder.builder.output(*plan.values)
+        recorder.closed = True
         dce(recorder.graph)
         arguments = {id(t): i for i, t in reversed(list(enumerate(self.leaves))) if isinstance(t, Tensor)}
         inputs: list[InputSpec] = []
@@ -188,7 +193,7 @@ class Recording:
         constants = {i: v for i, v in enumerate(self.leaves) if not isinstance(v, Tensor)}
         watched, bound = self.watched(recorder, arguments)
         signature = signature_of([find(w, self.leaves, bound) for w in watched])
-        layout = Layout(self.in_spec, constants, tuple(inputs), tuple(specs), out_spec, tuple(writes), tuple(watched), signature)
+        layout = Layout(self.in_spec, constants, tuple(inputs), tuple(specs), out_spec, tuple(writes), tuple(watched), signature, self.positional)
         return GraphModule(recorder.graph, layout, bound, self.name, tuple(dict.fromkeys(recorder.specialized)))
 
     def watched(self, recorder: Recorder, arguments: dict[int, int]) -> tuple[list[Watched], dict[str, Tensor]]:

@@ -77,7 +77,7 @@ def is_elementwise(row: Row) -> bool:
 
 
 def errors_are_relative(row: Row) -> bool:
-    """True if each element's error is compared with that element: elementwise operations, but for those of three operands, which may cancel."""
+    """True if an error is compared with its own element: elementwise operations but those of three operands, which may cancel."""
     op = record(row)
     return is_elementwise(row) and op is not None and len(op.inputs) < 3
 

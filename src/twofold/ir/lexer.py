@@ -68,6 +68,12 @@ class Lexer:
         token = self._ahead or self.peek()
         return token.text == text and token.kind in ("sign", "name")
 
+    def follows(self, text: str) -> bool:
+        """Does this text stand right behind the next token (spaces aside)?"""
+        token = self._ahead or self.peek()
+        start = _SKIP.match(self.text, token.start + len(token.text)).end()  # type: ignore[union-attr]
+        return self.text.startswith(text, start)
+
     def accept(self, text: str) -> bool:
         """Consume the next token if it is this sign or word."""
         if self.at(text):

@@ -244,7 +244,7 @@ class _Parser:
         """A Value, number, None, or tuple of Values; with `attribute`, the Token of a name that ``=`` follows."""
         lexer = self.lexer
         token = lexer.peek()
-        if token.kind == "name" and token.text not in RESERVED:
+        if token.kind == "name" and (token.text not in RESERVED or (attribute and lexer.follows("="))):
             lexer.next()
             if attribute and lexer.at("="):
                 return token

@@ -360,7 +360,9 @@ define(
     "logaddexp(Tensor input, Tensor other) -> Tensor",
     type_rule=elementwise("logaddexp", accepts="float"), promotion="default", reference=_logaddexp,
     gradient=(lambda g, input, other: g * sigmoid(input - other), lambda g, input, other: g * sigmoid(other - input)),
-    decomposition=lambda input, other: maximum(input, other) + log1p(exp(-abs(input - other))),
+    decomposition=lambda input, other: where(
+        input == other, input + 0.6931471805599453, maximum(input, other) + log1p(exp(-abs(input - other)))
+    ),
     doc="log(exp(input) + exp(other)) without overflow.",
 )  # fmt: skip
 

@@ -118,7 +118,7 @@ _float("expm1", "expm1(input)", lambda g, result: g * (result + 1.0), "exp(x) - 
 _float("log", "log(input)", lambda g, input: g / input, "The natural logarithm.", "Log@13")
 _float("log2", "log2(input)", lambda g, input: g / (input * 0.6931471805599453), "The logarithm to base 2.")
 _float("log10", "log10(input)", lambda g, input: g / (input * 2.302585092994046), "The logarithm to base 10.")
-_float("log1p", "log1p(input)", lambda g, input: g / (input + 1.0), "log(1 + x), accurate near 0.")
+_float("log1p", "log1p(input)", lambda g, input: g / (input + 1.0), "log(1 + x), accurate near 0.", node_name="Log1PBackward0")
 _float("sin", "sin(input)", lambda g, input: g * cos(input), "The sine (radians).", "Sin@7")
 _float("cos", "cos(input)", lambda g, input: -g * sin(input), "The cosine (radians).", "Cos@7")
 _float("tan", "tan(input)", lambda g, result: g * (result * result + 1.0), "The tangent (radians).", "Tan@7")

@@ -178,7 +178,7 @@ ROWS = [
         lambda g: pairs(g, g.real, g.nonzero),
         np.floor_divide,
         dtypes=NUMBER,
-        grad=False,  # torch has no gradient here; ours, zero, is tested in test_elementwise.py
+        grad=True,  # zero; torch has none
         inplace="floor_divide_",
         errors=by_zero("floor_divide"),
     ),

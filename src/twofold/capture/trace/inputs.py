@@ -99,7 +99,9 @@ def dynamic_types(
         wanted = [dynamic_shapes.get(n) for n in names]
     else:
         if not isinstance(dynamic_shapes, (tuple, list)):
-            raise ArgumentError(f"dynamic_shapes must be a dict by argument name or a sequence by position, not {type(dynamic_shapes).__name__}")
+            raise ArgumentError(
+                f"dynamic_shapes must be a dict by argument name or a sequence by position, not {type(dynamic_shapes).__name__}"
+            )
         wanted = list(dynamic_shapes) + [None] * (len(names) - len(dynamic_shapes))
         if len(wanted) > len(names):
             raise ArgumentError(f"dynamic_shapes has {len(wanted)} entries for {len(names)} arguments")

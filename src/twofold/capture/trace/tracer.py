@@ -80,7 +80,9 @@ class Recording:
             if isinstance(leaf, Symbol):
                 raise TraceError("example inputs must be concrete tensors, not symbols")
             if isinstance(leaf, np.ndarray):
-                raise ArgumentError("an example input is a NumPy array, which would be a constant of the graph: make it a tensor with twofold.from_numpy(array)")
+                raise ArgumentError(
+                    "an example input is a NumPy array, which would be a constant of the graph: make it a tensor with twofold.from_numpy(array)"
+                )
         target = fn.forward if isinstance(fn, Module) else fn
         self.names = argument_names(target, args, kwargs)
         self.positional = positional_names(target)[: len(args)]
@@ -193,7 +195,9 @@ class Recording:
         constants = {i: v for i, v in enumerate(self.leaves) if not isinstance(v, Tensor)}
         watched, bound = self.watched(recorder, arguments)
         signature = signature_of([find(w, self.leaves, bound) for w in watched])
-        layout = Layout(self.in_spec, constants, tuple(inputs), tuple(specs), out_spec, tuple(writes), tuple(watched), signature, self.positional)
+        layout = Layout(
+            self.in_spec, constants, tuple(inputs), tuple(specs), out_spec, tuple(writes), tuple(watched), signature, self.positional
+        )
         return GraphModule(recorder.graph, layout, bound, self.name, tuple(dict.fromkeys(recorder.specialized)))
 
     def watched(self, recorder: Recorder, arguments: dict[int, int]) -> tuple[list[Watched], dict[str, Tensor]]:

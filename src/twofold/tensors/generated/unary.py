@@ -1048,7 +1048,7 @@ _log1p = get_op("log1p")
 _log1p_plans = table(_log1p)
 
 
-class Log1pBackward0(OpNode):
+class Log1PBackward0(OpNode):
     __slots__ = ("s_input",)
     op = get_op("log1p")
     saved = ('input',)
@@ -1061,7 +1061,7 @@ class Log1pBackward0(OpNode):
         del self.s_input
 
 
-NODE_CLASSES["log1p"] = Log1pBackward0
+NODE_CLASSES["log1p"] = Log1PBackward0
 
 def log1p(input: Tensor) -> Tensor:
     """log(1 + x), accurate near 0."""
@@ -1081,7 +1081,7 @@ def log1p(input: Tensor) -> Tensor:
     o._type = t
     o._array = y
     if e0 is not None and (p is None or p.tracks) and grad_enabled():
-        o._node = n = Log1pBackward0()
+        o._node = n = Log1PBackward0()
         n.seq = tick()
         n.edges = (e0,)
         n.plan = p

@@ -80,9 +80,7 @@ class Recording:
             if isinstance(leaf, Symbol):
                 raise TraceError("example inputs must be concrete tensors, not symbols")
             if isinstance(leaf, np.ndarray):
-                raise ArgumentError(
-                    "an example input is a NumPy array, which would be a constant of the graph: make it a tensor with twofold.from_numpy(array)"
-                )
+                raise ArgumentError("an example input is a NumPy array: make it a tensor with twofold.from_numpy(array)")
         target = fn.forward if isinstance(fn, Module) else fn
         self.names = argument_names(target, args, kwargs)
         self.positional = positional_names(target)[: len(args)]

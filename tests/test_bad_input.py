@@ -85,6 +85,10 @@ CASES = [
     ("a string as an operand", lambda: T(2) * "a", errors.ArgumentError, TypeError, ["mul", "str"]),
     ("ragged lists", lambda: twofold.tensor([[1, 2], [3]]), TwofoldError, ValueError, []),
     ("an unknown name", lambda: twofold.sofmax, TwofoldError, AttributeError, ["softmax"]),
+    ("backward on meta", lambda: T(3, device="meta", requires_grad=True).sum().backward(), errors.DeviceError, RuntimeError, ["meta"]),
+    ("too much memory", lambda: twofold.zeros(10**15), errors.OutOfMemory, MemoryError, ["zeros", "1000000000000000"]),
+    ("too many dimensions", lambda: T(*[1] * 65), TwofoldError, ValueError, []),
+    ("bodies that are no functions", lambda: twofold.cond(T(1).sum() > 0, 3, 4, (T(1),)), errors.ArgumentError, TypeError, ["cond"]),
     ("symbols of two graphs", two_graphs, errors.GraphError, ValueError, ["belongs to graph"]),
 ]  # fmt: skip
 

@@ -55,6 +55,20 @@ RENAMED: dict[str, tuple[str, str]] = {
     "random": ("tensors.random", ""),
 }
 """Names that differ from those at home; "" means the module itself."""
+LATER = {
+    "compile": "run eagerly, or record with twofold.trace",
+    "script": "record with twofold.trace; twofold.cond and twofold.while_loop hold control flow",
+    "vmap": "write the batch dimension out, or loop",
+    "func": "use twofold.autograd (grad, functional)",
+    "jit": "record with twofold.trace",
+    "onnx": "str(graph) is a graph's text form",
+    "export": "str(graph) is a graph's text form",
+    "save": "keep state dicts with safetensors or NumPy, graphs as str(graph)",
+    "load": "keep state dicts with safetensors or NumPy, graphs as str(graph)",
+    "record": "call the graph module",
+    "linalg": "call numpy.linalg on tensor.numpy()",
+}
+"""Names users will look for that are not there yet, and what to do meanwhile."""
 SUBMODULES = ("autograd", "cuda", "data", "nn", "optim", "viz")
 HIDES_BUILTINS = ("bool", "float", "int")
 """Not given by `from twofold import *`: the dtypes would hide Python's own types. (Functions such as `sum` are given, as by PyTorch.)"""
@@ -111,6 +125,8 @@ def find(name: str) -> Any:
         return getattr(module, found[1]) if found[1] else module
     if name in SUBMODULES and exists(name):
         return import_module(f"{PACKAGE}.{name}")
+    if name in LATER:
+        raise UnknownNameError(f"{PACKAGE}.{name} does not exist yet: {LATER[name]}")
     import_module(f"{PACKAGE}.tensors")
     table = functions()
     if name in table:

@@ -327,6 +327,23 @@ def test_returned_views_of_inputs_have_the_calls_sizes(view):
         assert (view(x) == 0).all()
 
 
+def test_squeeze_of_a_dimension_that_may_be_one_is_refused():
+    dynamic = {"a": {0: "n"}}
+    with pytest.raises(twofold.errors.ShapeError, match="symbolic dimension 0"):
+        twofold.trace(lambda a: a.squeeze(), (twofold.ones(4, 3),), dynamic_shapes=dynamic)
+    graph = twofold.trace(lambda a: a.squeeze(1), (twofold.ones(4, 1),), dynamic_shapes=dynamic)
+    assert graph(twofold.ones(1, 1)).shape == (1,)
+
+
+@pytest.mark.parametrize(
+    "f", [lambda n, a: n * a, lambda n, a: n + a, lambda n, a: n - a, lambda n, a: a / n, lambda n, a: n / a, lambda n, a: a * n**2]
+)
+def test_symbolic_sizes_on_either_side(f):
+    graph = twofold.trace(lambda a: f(a.shape[0], a), (twofold.ones(3) * 2,), dynamic_shapes={"a": {0: "n"}})
+    x = twofold.ones(5) * 2
+    same(graph(x), f(5, x))
+
+
 # ---- state, randomness, control flow ---------------------------------------------------------------------------------------------
 
 
@@ -487,3 +504,73 @@ def test_arrays_are_no_examples():
         twofold.trace(lambda x: x * 2, (np.ones(2),))
     with pytest.raises(ArgumentError, match="dynamic_shapes"):
         twofold.trace(lambda x: x * 2, (twofold.ones(2),), dynamic_shapes=3)
+
+
+RUNNABLE = {
+    "a net": (
+        lambda: nn.Sequential(nn.Conv2d(1, 2, 3), nn.BatchNorm2d(2), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(), nn.Linear(18, 3)).eval(),
+        lambda: (twofold.randn(2, 1, 8, 8),),
+    ),
+    "views and writes": (lambda: _writes, lambda: (twofold.randn(4, 3),)),
+    "constants, infinities, dtypes": (
+        lambda: lambda x: (twofold.nan_to_num(x / 0, posinf=float("inf")) + twofold.tensor([1.0, 2.0])).to(twofold.float64),
+        lambda: (twofold.randn(2),),
+    ),
+    "lists and several outputs": (lambda: lambda x: twofold.cat([*x.split(2), x.max(0)[0][None]]), lambda: (twofold.randn(5, 3),)),
+    "control flow": (
+        lambda: (
+            lambda x: twofold.while_loop(
+                lambda y: y.sum() < 100, lambda y: (twofold.cond(y.sum() > 10, lambda z: z * 2, lambda z: z + 1, (y,)),), (x.abs(),)
+            )[0]
+        ),
+        lambda: (twofold.ones(3),),
+    ),
+    "random numbers": (lambda: lambda x: nn.functional.dropout(x, 0.5, training=True) + twofold.randn(3), lambda: (twofold.ones(3),)),
+}
+
+
+def _writes(x):
+    y = x * 2
+    y[1:, 0] = 5.0
+    y.t()[2].mul_(y[:, 1])
+    return y
+
+
+@pytest.mark.parametrize("name", RUNNABLE)
+def test_the_code_of_a_graph_runs(name):
+    make, examples = RUNNABLE[name]
+    x = examples()
+    graph = twofold.trace(make(), x)
+    space = {"twofold": twofold}
+    exec(graph.code, space)
+    state = twofold.get_rng_state()
+    outputs = space["forward"](graph, *x)
+    twofold.set_rng_state(state)
+    same(outputs[0], graph(*x))
+
+
+def test_the_code_of_a_graph_with_symbolic_sizes_runs():
+    graph = twofold.trace(lambda x: x.reshape(x.shape[0] * 2).sum(), (twofold.ones(3, 2),), dynamic_shapes={"x": {0: "n"}})
+    space = {"twofold": twofold}
+    exec(graph.code, space)
+    same(space["forward"](graph, twofold.ones(5, 2))[0], twofold.tensor(10.0))
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda q: twofold.cond(q.sum() > 0, lambda b: (b.mul_(3), b * 1)[1], lambda b: b * 1, (q,)),
+        lambda q: twofold.while_loop(lambda b: b.sum() < 10, lambda b: (b.mul_(3) + 0,), (q,))[0],
+    ],
+)
+def test_writing_the_operand_of_a_body_is_refused(function):
+    with pytest.raises(UnsupportedError, match="written inside"):
+        twofold.trace(lambda x: function(x * 2), (twofold.ones(2),), check=False)
+
+
+def test_a_symbol_of_a_failed_trace_writes_nothing():
+    kept = []
+    with pytest.raises(ZeroDivisionError):
+        twofold.trace(lambda x: kept.append(x) or 1 / 0, (twofold.ones(2),))
+    with pytest.raises(GraphError, match="has ended"):
+        twofold.ones(2) + kept[0]

@@ -213,9 +213,7 @@ class JointModule:
         if tangents is None:
             for v in values:
                 if v.type.numel != 1:  # type: ignore[attr-defined]
-                    raise ArgumentError(
-                        f"the output whose gradient is {v.name} has type {v.type}: pass tangents= for outputs of more than one element"
-                    )
+                    raise ArgumentError(f"the output whose gradient is {v.name} has type {v.type}: the call needs tangents= for it")
             return [TENSOR["zeros"](v.type.shape, dtype=v.type.dtype)._array + v.type.dtype.numpy.type(1) for v in values]  # type: ignore[attr-defined]
         given = tree_flatten(tangents)[0]
         if len(given) != len(values):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,12 +19,13 @@ from twofold.ir.tabular import format_tabular
 from twofold.ir.types import TensorType
 from twofold.nn.module import Module
 from twofold.ops.views import see
-from twofold.support.errors import GuardError, UnsupportedError
+from twofold.support.errors import ArgumentError, GuardError, UnsupportedError
 from twofold.support.pytree import TreeSpec, tree_flatten, tree_unflatten
 from twofold.tape.versions import root_of
 from twofold.tensors.alias import alias_of, base_of, keep_layout, overlaps
-from twofold.tensors.core import Symbol, Tensor, memory, wrap_typed
+from twofold.tensors.core import Symbol, Tensor, memory, wrap, wrap_typed
 from twofold.tensors.dispatch import dispatch, logical_order
+from twofold.tensors.functions import GENERATED
 from twofold.tensors.inplace import inplace
 from twofold.tensors.interpret import TensorInterpreter
 
@@ -146,6 +147,17 @@ class GraphModule(Module):
     def code(self) -> str:
         """The graph as the text of a Python function."""
         return graph_code(self.graph)
+
+    def operation(self, name: str) -> Callable[..., Any]:
+        """The function of an operation, also of those without a public name; `code` uses it."""
+        return GENERATED[get_op(name).name]
+
+    def constant(self, name: str) -> Tensor:
+        """The constant of this name in the graph; `code` uses it."""
+        for node in self.graph.walk():
+            if node.op.name == "constant" and node.outputs[0].name == name:
+                return wrap(node.attributes["value"].array)
+        raise ArgumentError(f"the graph {self.name} has no constant {name!r}")
 
     def print_tabular(self) -> None:
         """Print the graph as a table: opcode, name, target, args, kwargs."""

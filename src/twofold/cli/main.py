@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.metadata import version as version_of
 from pathlib import Path
 
 import typer
@@ -11,8 +12,17 @@ from twofold.cli.tour import run_tour
 app = typer.Typer(add_completion=False, no_args_is_help=True, help="Twofold: tensors that run now, and the same tensors as graphs.")
 
 
+def show_version(wanted: bool) -> None:
+    """`--version`: print it and stop."""
+    if wanted:
+        typer.echo(f"twofold {version_of('twofold')}")
+        raise typer.Exit
+
+
 @app.callback()
-def callback() -> None:
+def callback(
+    version: bool = typer.Option(False, "--version", callback=show_version, is_eager=True, help="Show the version and exit."),
+) -> None:
     """Twofold: tensors that run now, and the same tensors as graphs."""
 
 
@@ -24,6 +34,8 @@ def tour(
     quiet: bool = typer.Option(False, help="Print the summary only."),
 ) -> None:
     """Train a small convolutional net on handwritten digits, look at its dynamic and its static graph, and compare the two."""
+    if json is not None and (json.is_dir() or not json.resolve().parent.is_dir()):
+        raise typer.BadParameter(f"{json} cannot be written: it is a directory, or its directory does not exist", param_hint="--json")
     raise typer.Exit(run_tour(epochs, seed, json, quiet))
 
 

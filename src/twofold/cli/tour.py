@@ -167,6 +167,10 @@ def run_tour(epochs: int, seed: int, json_path: Path | None, quiet: bool) -> int
     }
     agree = all(figures[k] <= TOLERANCE for k in ("difference_outputs", "difference_gradients", "difference_gradients_joint"))
     summary(summary_console, figures, agree)
+    if reached < GOAL:
+        summary_console.print(
+            f"The accuracy is below the goal of {GOAL:.0%}: {epochs} epochs are too few, or something is wrong.", style="red"
+        )
     if json_path is not None:
         write_json(json_path, figures)
     return 0 if agree and reached >= GOAL and static_reached == reached else 1

@@ -14,7 +14,7 @@ import math
 import threading
 import weakref
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, NoReturn
+from typing import Any
 
 from twofold.ir.dimtext import print_dim, remainders
 from twofold.ir.dtypes import BY_NAME
@@ -107,10 +107,21 @@ class Dim:
     def __divmod__(self, other: Any) -> Any:
         return self // other, self % other
 
-    def __truediv__(self, other: Any) -> NoReturn:
+    def __truediv__(self, other: Any) -> Any:
+        if hasattr(other, "_array"):
+            return NotImplemented
         raise TraceError(f"({self}) / ({other}) is not an integer expression of symbolic dimensions; use // for the floor quotient")
 
-    __rtruediv__ = __truediv__
+    def __rtruediv__(self, other: Any) -> Any:
+        raise TraceError(f"({other}) / ({self}) is not an integer expression of symbolic dimensions; use // for the floor quotient")
+
+    def __pow__(self, power: Any) -> Any:
+        if type(power) is not int or power < 0:
+            return NotImplemented
+        result: Any = 1
+        for _ in range(power):
+            result = result * self
+        return result
 
     # --- comparison
 
@@ -132,8 +143,10 @@ class Dim:
     def __le__(self, other: Any) -> bool:
         return self._order(other, "<=", True)
 
-    def _order(self, other: Any, sign: str, equal: bool) -> bool:
+    def _order(self, other: Any, sign: str, equal: bool) -> Any:
         """`self < other` (or <=) where bounds decide it."""
+        if hasattr(other, "_array"):
+            return NotImplemented
         difference = self - other
         lo, hi = _interval(difference)
         limit = 0 if equal else -1
@@ -278,7 +291,7 @@ def _other(a: Any, b: Any, sign: str) -> Any:
 
 
 def _as_int(value: Any) -> int | None:
-    if isinstance(value, float):
+    if isinstance(value, float) or hasattr(value, "_array"):  # a tensor has its own way with sizes
         return None
     try:
         return int(value.__index__())

@@ -70,6 +70,12 @@ def _squeezed(shape: tuple[Any, ...], dim: tuple[int, ...] | None) -> list[int]:
 
 
 def _squeeze_type(input: TensorType, dim: tuple[int, ...] | None) -> TensorType:
+    for i, n in enumerate(input.shape):
+        if type(n) is not int and (dim is None or i in dim) and not (n.bounds[0] or 0) > 1:
+            raise ShapeError(
+                f"squeeze: whether the symbolic dimension {i} ({n}) of {input} is 1 is not known: name the dimensions to drop, "
+                "or give it a lower bound of 2 in dynamic_shapes"
+            )
     gone = _squeezed(input.shape, dim)
     return input.with_shape(tuple(n for i, n in enumerate(input.shape) if i not in gone))
 

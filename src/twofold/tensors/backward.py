@@ -9,7 +9,7 @@ import numpy as np
 
 from twofold.ir.mode import ANOMALY, grad_mode
 from twofold.ir.types import TensorType, type_of
-from twofold.support.errors import ArgumentError, AutogradError, DTypeError, ShapeError, describe_site
+from twofold.support.errors import ArgumentError, AutogradError, DeviceError, DTypeError, ShapeError, describe_site
 from twofold.tape.engine import CURRENT, Run, check_versions, count_consumers, explain_freed, path_to, raw_pull, undo_with
 from twofold.tape.namespaces import TENSOR, raw_name, tensor_rules
 from twofold.tape.node import AccumulateGrad, Node
@@ -245,6 +245,8 @@ def start(
         if node is None:
             which = f"tensor {i}" if len(tensors) > 1 else "the tensor"
             raise AutogradError(f"{which} does not require grad and has no grad_fn: nothing to differentiate")
+        if getattr(t, "_type", node.type).device == "meta":
+            raise DeviceError("backward on the meta device: its tensors have no data, so there is no gradient to compute")
         roots.append((node, root_gradient(node.type, g, create_graph)))
     nodes = [n for n, _ in roots]
     needed = None if targets is None else path_to(nodes, targets)

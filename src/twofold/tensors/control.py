@@ -33,6 +33,7 @@ def cond(pred: Any, true_fn: Callable[..., Any], false_fn: Callable[..., Any], o
     pred: a Python bool or a bool tensor of one element. Both functions must return tensors of the same types and structure. On symbols both
     are recorded as bodies of one node; on concrete tensors only the one that is taken runs. Differentiable.
     """
+    _check_callable("cond", true_fn, false_fn)
     operands = tuple(operands)
     recorder = _recorder([pred, *operands])
     if recorder is None or not isinstance(pred, Tensor):
@@ -58,6 +59,7 @@ def while_loop(cond_fn: Callable[..., Any], body_fn: Callable[..., Any], operand
     The types of the operands stay the same. On symbols one node with two bodies is recorded; on concrete tensors the loop runs as Python
     and gradients flow through every turn.
     """
+    _check_callable("while_loop", cond_fn, body_fn)
     carried = tuple(operands)
     recorder = _recorder(carried)
     if recorder is None:
@@ -76,6 +78,12 @@ def while_loop(cond_fn: Callable[..., Any], body_fn: Callable[..., Any], operand
     for v, a, b in zip(out, flags[1], tracked, strict=True):
         recorder.tracks[v] = a or b
     return tuple(recorder.fresh(v) for v in out)
+
+
+def _check_callable(name: str, *functions: Any) -> None:
+    for f in functions:
+        if not callable(f):
+            raise ArgumentError(f"{name}: its bodies are functions, not {type(f).__name__}")
 
 
 def _as_tuple(result: Any, count: int) -> tuple[Any, ...]:
@@ -102,7 +110,9 @@ def _body(recorder: Recorder, operands: Sequence[Any], specs: list[Any], flags: 
             symbols = []
             for v, flag in zip(values, tracked, strict=True):
                 recorder.tracks[v] = flag
-                symbols.append(recorder.new_symbol(Family(Storage(), v)))
+                storage = Storage()
+                recorder.borrowed.add(storage)
+                symbols.append(recorder.new_symbol(Family(storage, v)))
             recorder.open_bodies.append((recorder.builder.region, len(recorder.graph.nodes)))
             try:
                 with recorder.recording():

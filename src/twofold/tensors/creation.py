@@ -30,11 +30,17 @@ def literal(array: Any) -> Tensor:
     return wrap(array) if recorder is None else recorder.constant(array)
 
 
-def leaf_types(data: Any, found: set[type]) -> None:
+MAX_DEPTH = 64
+"""Dimensions NumPy arrays can have; deeper lists are refused (a list that contains itself has no end)."""
+
+
+def leaf_types(data: Any, found: set[type], depth: int = 1) -> None:
     """Collect the types of the elements of nested sequences."""
+    if depth > MAX_DEPTH:
+        raise ValueRangeError(f"lists nested more than {MAX_DEPTH} deep cannot become a tensor")
     for row in data:
         if isinstance(row, (list, tuple, range)):
-            leaf_types(row, found)
+            leaf_types(row, found, depth + 1)
         elif isinstance(row, np.ndarray):
             found.add(row.dtype.type)
         else:

@@ -14,7 +14,7 @@ from twofold.ir.mode import ANOMALY, MODE, RECORDER, SAVED_HOOKS, grad_enabled, 
 from twofold.ir.op import Joint, Op
 from twofold.ir.types import TensorType, scalar_type, type_of
 from twofold.ops.vocabulary import load_vocabulary
-from twofold.support.errors import ArgumentError, OutOfMemory, user_frame
+from twofold.support.errors import ArgumentError, OutOfMemory, TwofoldError, ValueRangeError, user_frame
 from twofold.tape.node import Node, Out, tick
 from twofold.tape.plan import Plan, scalar_key, table
 from twofold.tape.versions import has_escaped
@@ -67,7 +67,13 @@ def operand(op: Op, p: Any, value: Any) -> Any:
     if isinstance(value, np.ndarray):
         raise ArgumentError(f"{op.name}(): argument {p.name!r} is a NumPy array; make it a tensor with twofold.from_numpy(array)")
     wanted = "sequence of tensors" if p.many else "tensor"
-    raise ArgumentError(f"{op.name}(): argument {p.name!r} must be a {wanted}, not {type(value).__name__} ({value!r:.60})")
+    raise ArgumentError(f"{op.name}(): argument {p.name!r} must be a {wanted}, not {type_name(value)} ({value!r:.60})")
+
+
+def type_name(value: Any) -> str:
+    """The name of a value's class, with its module where it could be taken for ours."""
+    cls = type(value)
+    return f"{cls.__module__}.{cls.__name__}" if cls.__name__ in ("Tensor", "Parameter") else cls.__name__
 
 
 def type_of_operand(value: Any) -> Any:
@@ -162,8 +168,12 @@ def execute(op: Op, plan: Plan, operands: tuple[Any, ...]) -> Any:
         arrays = (array, *arrays[1:])
     try:
         result = plan.kernel(*arrays)
+    except TwofoldError:
+        raise
     except MemoryError:
         raise OutOfMemory(f"{op.name}: there is not enough memory for its result, {plan.out}") from None
+    except ValueError as e:  # NumPy's own limits: too many dimensions, too many elements
+        raise ValueRangeError(f"{op.name} of {', '.join(map(str, plan.flat_ins))} with result {plan.out}: {e}") from None
     edges = flat_edges(operands)
     node = None
     if wants_grad(plan, edges):

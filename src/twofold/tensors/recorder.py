@@ -109,6 +109,8 @@ class Recorder:
         self.module_path = ""
         self.module_paths: dict[int, str] = {}
         self.closed = False
+        self.borrowed: set[Storage] = set()
+        """Storages of the operands of open cond and while_loop bodies: tensors of the outside, which a body must not write."""
         self.source: Source | None = None
         """Where set, the source of every node written (those of a graph that is written again keep theirs)."""
         self.tracks: dict[Value, bool] = {}
@@ -446,7 +448,7 @@ class Recorder:
         """Record a write of op(self, *others) into self."""
         x = self.lift(self_tensor)
         family = x._family
-        if self.open_bodies and not self.visible_inside(family):
+        if self.open_bodies and (family.storage in self.borrowed or not self.visible_inside(family)):
             raise UnsupportedError(
                 f"{op.name}_: a tensor from outside is written inside a cond or while_loop body; return the new value from the body instead"
             )

@@ -55,7 +55,11 @@ def trace(
         raise TraceError("trace inside a recorded function: record the outer function alone")
     args, kwargs = split_examples(example_inputs)
     recording = Recording(fn, args, kwargs, specialize, dynamic_shapes, name or _name_of(fn))
-    module = recording.run()
+    try:
+        module = recording.run()
+    finally:
+        for recorder in recording.recorders:
+            recorder.closed = True
     for note in module.notes:
         warnings.warn(f"trace(specialize=True): {note}", UserWarning, stacklevel=2)
     if isinstance(fn, Module):
@@ -88,6 +92,7 @@ class Recording:
         self.paths = names_around(fn)
         for t, path in ((default_generator()._state, "generator.state"),):
             self.paths.setdefault(id(t), path)
+        self.recorders: list[Recorder] = []
         self.used: set[str] = set()
         self.chosen: dict[int, str] = {}
 
@@ -118,7 +123,6 @@ class Recording:
             bindings = [t for t in dict.fromkeys(recorder.lifted) if id(t) not in arguments]
             if not more:
                 return self.finish(recorder, results, out_spec)
-            recorder.closed = True
             grouped |= more
         raise TraceError(f"{self.name}: which inputs share memory changes with every recording")
 
@@ -136,6 +140,7 @@ class Recording:
     def record(self, bindings: list[Tensor], grouped: set[int]) -> tuple[Recorder, list[Any], TreeSpec]:
         """Call the function once with symbols."""
         recorder = Recorder(Graph(self.name), self.name_of, self.specialize)
+        self.recorders.append(recorder)
         for root in modules_around(self.fn):
             for path, module in root.named_modules():
                 recorder.module_paths.setdefault(id(module), path)
@@ -178,7 +183,6 @@ class Recording:
             writes = plan.write_backs()
             specs = [plan.aliased(s, r) for s, r in zip(specs, results, strict=True)]
         recorder.builder.output(*plan.values)
-        recorder.closed = True
         dce(recorder.graph)
         arguments = {id(t): i for i, t in reversed(list(enumerate(self.leaves))) if isinstance(t, Tensor)}
         inputs: list[InputSpec] = []

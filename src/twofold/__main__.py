@@ -1,0 +1,5 @@
+"""`python -m twofold`: the command line."""
+
+from twofold.cli.main import app
+
+app()

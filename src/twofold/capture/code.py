@@ -8,6 +8,7 @@ from typing import Any
 
 from twofold.ir.dims import Dim
 from twofold.ir.graph import Graph, Node, Region, Value
+from twofold.ir.op import get_op
 from twofold.ir.types import TensorType
 from twofold.tensors.functions import GENERATED
 
@@ -103,9 +104,17 @@ def _call(node: Node) -> str:
 
 
 def _function(name: str) -> str:
-    """How the operation is called: under its public name where that is the operation itself."""
+    """How the operation is called: under its public name where that is the operation itself, or a function with the same parameters."""
     public = getattr(sys.modules["twofold"], name, None)
-    return f"twofold.{name}" if public is not None and public is GENERATED.get(name) else f"self.operation({name!r})"
+    if public is None or name not in GENERATED:
+        return f"self.operation({name!r})"
+    same = public is GENERATED[name] or _parameters(public) == [p.name for p in get_op(name).signature.params]
+    return f"twofold.{name}" if same else f"self.operation({name!r})"
+
+
+def _parameters(function: Any) -> list[str]:
+    code = getattr(function, "__code__", None)
+    return [] if code is None else list(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
 
 
 def _operand(x: Any) -> str:

@@ -15,7 +15,7 @@ import numpy as np
 from twofold.support.errors import AutogradError, InplaceError, describe_site
 from twofold.tape.namespaces import raw_name, raw_rules
 from twofold.tape.node import AccumulateGrad, Hooks, Node, Out
-from twofold.tape.versions import STAMPS, Stamp, newer_write
+from twofold.tape.versions import NEWEST, Stamp, newer_write
 
 ndarray = np.ndarray
 CURRENT: ContextVar[Any] = ContextVar("twofold_backward_run", default=None)
@@ -349,14 +349,17 @@ def as_given(given: tuple[Any, ...], returned: Any, what: str, domain: Domain) -
 
 def raw_pull(node: Node, g: Any) -> tuple[Any, ...]:
     """`Domain.pull` on arrays, for nodes of records."""
-    if STAMPS:
+    if NEWEST.clock < node.seq:
         check_versions(node)
     plan = node.plan
     if plan is not None and plan.low:
         return low_pull(node, g)
-    reader: Any = node if node.hooks is None or not node.hooks.packed else Unpacked(node)
+    rules = node.raw_rules or raw_rules(type(node))
     try:
-        grads = type(node).pull(reader, g, node.raw_rules or raw_rules(type(node)))
+        if node.hooks is None or not node.hooks.packed:
+            grads = node.pull(g, rules)
+        else:
+            grads = type(node).pull(Unpacked(node), g, rules)  # type: ignore[arg-type]
     except AttributeError:
         if any(not hasattr(node, "s_" + name) for name in node.saved):
             raise explain_freed(node) from None

@@ -31,6 +31,18 @@ class Stamp:
 STAMPS: dict[int, Stamp] = {}
 
 
+class Newest:
+    """`clock`: when the last write of all was. A node younger than it has nothing to check."""
+
+    __slots__ = ("clock",)
+
+    def __init__(self) -> None:
+        self.clock = 0
+
+
+NEWEST = Newest()
+
+
 def root_of(array: Any) -> Any:
     """The array that owns the memory, as far as NumPy knows."""
     base = array.base
@@ -48,7 +60,7 @@ def stamp(array: Any, name: str, code: CodeType | None, lasti: int) -> None:
     if found is None:
         found = STAMPS[key] = Stamp(weakref.ref(root, lambda _, key=key: STAMPS.pop(key, None)))  # type: ignore[misc]
     found.count += 1
-    found.clock = tick()
+    found.clock = NEWEST.clock = tick()
     found.name, found.code, found.lasti = name, code, lasti
 
 

@@ -33,6 +33,7 @@ RANKS = {
     "nn": 6,
     "optim": 6,
     "data": 6,
+    "utils": 6,
     "capture": 7,
     "models": 7,
     "jit": 8,

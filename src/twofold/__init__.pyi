@@ -13,6 +13,7 @@ from twofold import data as data
 from twofold import errors as errors
 from twofold import nn as nn
 from twofold import optim as optim
+from twofold import utils as utils
 from twofold import viz as viz
 from twofold.autograd.grad_mode import enable_grad as enable_grad
 from twofold.autograd.grad_mode import inference_mode as inference_mode
@@ -819,6 +820,7 @@ __all__ = [
     "unbind",
     "unflatten",
     "unsqueeze",
+    "utils",
     "var",
     "var_mean",
     "view",

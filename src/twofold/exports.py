@@ -69,7 +69,7 @@ LATER = {
     "linalg": "call numpy.linalg on tensor.numpy()",
 }
 """Names users will look for that are not there yet, and what to do meanwhile."""
-SUBMODULES = ("autograd", "cuda", "data", "nn", "optim", "viz")
+SUBMODULES = ("autograd", "cuda", "data", "nn", "optim", "utils", "viz")
 HIDES_BUILTINS = ("bool", "float", "int")
 """Not given by `from twofold import *`: the dtypes would hide Python's own types. (Functions such as `sum` are given, as by PyTorch.)"""
 

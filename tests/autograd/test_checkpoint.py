@@ -11,7 +11,7 @@ import pytest
 
 import twofold
 from tests.autograd.libs import Ours, both
-from twofold.autograd.checkpoint import checkpoint
+from twofold.autograd import checkpoint
 from twofold.ir.mode import MODE
 from twofold.support.errors import ArgumentError, AutogradError, InplaceError, UnsupportedError
 

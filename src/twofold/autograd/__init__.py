@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from twofold.support.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from twofold.autograd import checkpoint, functional, graph
+    from twofold.autograd import functional, graph
     from twofold.autograd.anomaly import detect_anomaly, is_anomaly_check_nan_enabled, is_anomaly_enabled, set_detect_anomaly
     from twofold.autograd.finite_differences import gradcheck, gradgradcheck
     from twofold.autograd.function import Function
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         no_grad,
         set_grad_enabled,
     )
+    from twofold.autograd.recompute import checkpoint
     from twofold.tensors.backward import backward, grad
 
 __getattr__, __dir__ = lazy_exports(
@@ -29,7 +30,7 @@ __getattr__, __dir__ = lazy_exports(
         "grad_mode": ("enable_grad", "inference_mode", "is_grad_enabled", "is_inference_mode_enabled", "no_grad", "set_grad_enabled"),
         "finite_differences": ("gradcheck", "gradgradcheck"),
         "twofold.tensors.backward": ("backward", "grad"),
-        "checkpoint": (),
+        "recompute": ("checkpoint",),
         "functional": (),
         "graph": (),
     },

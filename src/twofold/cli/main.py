@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from importlib.metadata import version as version_of
+import sys
 from pathlib import Path
 
 import typer
@@ -15,7 +15,7 @@ app = typer.Typer(add_completion=False, no_args_is_help=True, help="Twofold: ten
 def show_version(wanted: bool) -> None:
     """`--version`: print it and stop."""
     if wanted:
-        typer.echo(f"twofold {version_of('twofold')}")
+        typer.echo(f"twofold {sys.modules['twofold'].__version__}")
         raise typer.Exit
 
 

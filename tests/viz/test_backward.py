@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import re
-import time
 from types import SimpleNamespace
 
 import pytest
@@ -180,14 +179,7 @@ def test_a_shared_part_is_drawn_once() -> None:
     assert dot.node_count == 60 + 3  # the nodes, AccumulateGrad, its leaf, the output
 
 
-def test_large_graphs_take_linear_time_and_no_recursion() -> None:
-    for _ in range(3):
-        deep = chain(50_000)
-        start = time.process_time()
-        dot = make_dot(deep)
-        source = dot.source
-        if (seconds := time.process_time() - start) < 3:
-            break
+def test_large_graphs_are_drawn_without_recursion() -> None:
+    dot = make_dot(chain(50_000))
     assert dot.node_count == 50_002
-    assert source.count("\n") > 100_000
-    assert seconds < 3
+    assert dot.source.count("\n") > 100_000

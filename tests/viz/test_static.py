@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from tests.viz.graphs import MUL, RELU, branches, enter, f32, long_chain, mixture, put, relu_of_product
@@ -80,12 +78,5 @@ def test_drawing_changes_nothing() -> None:
 
 
 @pytest.mark.parametrize("style", ["edges", "bipartite"])
-def test_large_graphs_take_linear_time(style: str) -> None:
-    graph = long_chain(50_000)
-    for _ in range(3):
-        start = time.process_time()
-        source = graph_to_dot(graph, style).source
-        if (seconds := time.process_time() - start) < 3:
-            break
-    assert source.count("->") >= 50_000
-    assert seconds < 3
+def test_large_graphs_are_drawn_without_recursion(style: str) -> None:
+    assert graph_to_dot(long_chain(50_000), style).source.count("->") >= 50_000

@@ -74,7 +74,7 @@ def test_tensors_load_nothing_heavy() -> None:
 
 
 def test_time() -> None:
-    """Processor time, so that a busy machine does not matter: the import is lazy, a small part of NumPy's. benchmarks/imports.py has the figures."""
+    """Processor time, so that a busy machine does not matter: the import is lazy, a small part of NumPy's."""
     code = """
         import time
         begin = time.process_time()

@@ -6,6 +6,7 @@ for all. Arrays nobody wrote cost nothing: only written ones have an entry, whic
 
 from __future__ import annotations
 
+import threading
 import weakref
 from types import CodeType
 from typing import Any
@@ -41,6 +42,7 @@ class Newest:
 
 
 NEWEST = Newest()
+_lock = threading.Lock()
 
 
 def root_of(array: Any) -> Any:
@@ -59,8 +61,9 @@ def stamp(array: Any, name: str, code: CodeType | None, lasti: int) -> None:
     found = STAMPS.get(key)
     if found is None:
         found = STAMPS[key] = Stamp(weakref.ref(root, lambda _, key=key: STAMPS.pop(key, None)))  # type: ignore[misc]
-    found.count += 1
-    found.clock = NEWEST.clock = tick()
+    with _lock:  # the newest clock must never go back, whichever thread writes
+        found.count += 1
+        found.clock = NEWEST.clock = tick()
     found.name, found.code, found.lasti = name, code, lasti
 
 

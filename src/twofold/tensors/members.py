@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from twofold.tensors.device import device as _device
     from twofold.tensors.nodes import RemovableHandle
     from twofold.tensors.random import Generator
-    from twofold.tensors.reductions import Number as _Number
     from twofold.tensors.typing import DTypeLike
     from twofold.tensors.typing import Number
     from typing import Any
@@ -1571,10 +1570,10 @@ class TensorMembers:
     def squeeze(self, dim: _int | Sequence[_int] | None = None) -> Tensor:
         """A view without the dimensions of size 1 (all, or those of `dim` that are 1)."""
 
-    def std(self, dim: Any = None, unbiased: _bool | None = None, keepdim: _bool = False, *, correction: _Number | None = None) -> Tensor:
+    def std(self, dim: Any = None, unbiased: _bool | None = None, keepdim: _bool = False, *, correction: Number | None = None) -> Tensor:
         """The standard deviation over `dim` (all by default), see `var`."""
 
-    def std_mean(self, dim: Any = None, unbiased: _bool | None = None, keepdim: _bool = False, *, correction: _Number | None = None) -> tuple[Tensor, Tensor]:
+    def std_mean(self, dim: Any = None, unbiased: _bool | None = None, keepdim: _bool = False, *, correction: Number | None = None) -> tuple[Tensor, Tensor]:
         """(standard deviation, mean) over `dim`."""
 
     def storage_offset(self) -> _int:
@@ -1710,10 +1709,10 @@ class TensorMembers:
     def unsqueeze(self, dim: _int) -> Tensor:
         """A view with a dimension of size 1 put in at `dim`."""
 
-    def var(self, dim: Any = None, unbiased: _bool | None = None, keepdim: _bool = False, *, correction: _Number | None = None) -> Tensor:
+    def var(self, dim: Any = None, unbiased: _bool | None = None, keepdim: _bool = False, *, correction: Number | None = None) -> Tensor:
         """The variance over `dim` (all by default). correction: what is taken off the number of elements (1); unbiased=False means 0."""
 
-    def var_mean(self, dim: Any = None, unbiased: _bool | None = None, keepdim: _bool = False, *, correction: _Number | None = None) -> tuple[Tensor, Tensor]:
+    def var_mean(self, dim: Any = None, unbiased: _bool | None = None, keepdim: _bool = False, *, correction: Number | None = None) -> tuple[Tensor, Tensor]:
         """(variance, mean) over `dim`."""
 
     def view(self, *shape: Any, **named: Any) -> Tensor:

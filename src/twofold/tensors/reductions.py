@@ -16,8 +16,7 @@ from twofold.support.errors import ArgumentError, DTypeError, ShapeError, ValueR
 from twofold.tensors.core import Tensor
 from twofold.tensors.dispatch import dispatch
 from twofold.tensors.shapes import reshape
-
-Number = int | float | bool
+from twofold.tensors.typing import Number
 
 
 def _result(name: str) -> Any:

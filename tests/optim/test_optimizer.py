@@ -14,7 +14,23 @@ import pytest
 from tests.nn.pairs import ours, to_array
 from twofold.capture.trace.tracer import trace
 from twofold.nn import Parameter
-from twofold.optim import SGD, Adagrad, Adam, AdamW, Optimizer, RMSprop, lr_scheduler
+from twofold.optim import (
+    ASGD,
+    LBFGS,
+    SGD,
+    Adadelta,
+    Adagrad,
+    Adam,
+    Adamax,
+    AdamW,
+    Lion,
+    NAdam,
+    Optimizer,
+    RAdam,
+    RMSprop,
+    Rprop,
+    lr_scheduler,
+)
 from twofold.optim.optimizer import PIECE
 from twofold.support.errors import (
     ArgumentError,
@@ -35,6 +51,13 @@ MAKERS: dict[str, Callable[[Any], Any]] = {
     "Adam": lambda p: Adam(p, lr=0.01, weight_decay=0.1),
     "AdamW": lambda p: AdamW(p, lr=0.01, amsgrad=True),
     "RMSprop": lambda p: RMSprop(p, centered=True, momentum=0.5, weight_decay=0.1),
+    "Adadelta": lambda p: Adadelta(p, weight_decay=0.1),
+    "Adamax": lambda p: Adamax(p, weight_decay=0.1),
+    "NAdam": lambda p: NAdam(p, weight_decay=0.1),
+    "RAdam": lambda p: RAdam(p, betas=(0.8, 0.9), weight_decay=0.1, decoupled_weight_decay=True),
+    "Rprop": lambda p: Rprop(p, lr=0.125),
+    "ASGD": lambda p: ASGD(p, t0=1, weight_decay=0.1),
+    "Lion": lambda p: Lion(p, lr=0.01, weight_decay=0.1, maximize=True),
     "Adagrad": lambda p: Adagrad(p, lr_decay=0.1, weight_decay=0.1),
 }
 EACH = pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
@@ -98,7 +121,7 @@ def test_16_bit_parameters_are_updated_in_float32(make: Any, dtype: str) -> None
     np.testing.assert_array_equal(to_array(p.float()), to_array(wide.to(dtype).float()))
     for name, state in high.state[wide].items():
         mine = low.state[p][name]
-        expected = state if name == "step" else state.to(dtype)
+        expected = state if state.dim() == 0 else state.to(dtype)  # numbers stay float32
         assert mine.dtype is expected.dtype
         np.testing.assert_array_equal(to_array(mine.float()), to_array(expected.float()))
 
@@ -297,6 +320,13 @@ BAD: list[tuple[Callable[[], Any], type[Exception], str]] = [
     (lambda: Adam([leaf(2)], betas=0.9), TypeError, "two numbers"),
     (lambda: Adam([leaf(2)], eps=-1.0), ValueError, "invalid eps"),
     (lambda: RMSprop([leaf(2)], alpha=-1.0), ValueError, "invalid alpha"),
+    (lambda: Adadelta([leaf(2)], rho=1.5), ValueError, "invalid rho"),
+    (lambda: Lion([leaf(2)], betas=(0.9, 1.0)), ValueError, "beta at index 1"),
+    (lambda: NAdam([leaf(2)], momentum_decay=-1.0), ValueError, "invalid momentum_decay"),
+    (lambda: Rprop([leaf(2)], etas=(1.2, 0.5)), ValueError, "invalid etas"),
+    (lambda: LBFGS([leaf(2)], line_search_fn="armijo"), ValueError, "strong_wolfe"),
+    (lambda: LBFGS([{"params": [leaf(2)]}, {"params": [leaf(2)]}]), ValueError, "one group"),
+    (lambda: LBFGS([leaf(2)]).step(), TypeError, "closure"),
     (lambda: Adagrad([leaf(2)], lr_decay=-1.0), ValueError, "invalid lr_decay"),
     (lambda: Adagrad([leaf(2)], initial_accumulator_value=-1.0), ValueError, "initial_accumulator_value"),
 ]

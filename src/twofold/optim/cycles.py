@@ -1,4 +1,4 @@
-"""Learning-rate schedules that rise and fall: warm restarts, one cycle."""
+"""Learning-rate schedules that rise and fall: warm restarts, cycles, one cycle."""
 
 from __future__ import annotations
 
@@ -109,21 +109,13 @@ class OneCycleLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def _begin_momentum(self, optimizer: Optimizer, base_momentum: Any, max_momentum: Any, last_epoch: int) -> None:
-        if "momentum" not in optimizer.defaults and "betas" not in optimizer.defaults:
-            raise ValueRangeError("OneCycleLR: the optimiser has neither momentum nor betas; pass cycle_momentum=False")
-        self.use_beta1 = "betas" in optimizer.defaults
+        self.use_beta1 = begin_momentum("OneCycleLR", optimizer)
         lowest, highest = for_groups("base_momentum", optimizer, base_momentum), for_groups("max_momentum", optimizer, max_momentum)
         if last_epoch != -1:
             return
         for group, low, high in zip(optimizer.param_groups, lowest, highest, strict=True):
-            self._set_momentum(group, high)
+            set_momentum(group, high, self.use_beta1)
             group["max_momentum"], group["base_momentum"] = high, low
-
-    def _set_momentum(self, group: dict[str, Any], value: float) -> None:
-        if self.use_beta1:
-            group["betas"] = (value, *group["betas"][1:])
-        else:
-            group["momentum"] = value
 
     def _between(self, start: Any, end: Any, share: float) -> Any:
         if self._anneal_func_type == "linear":
@@ -143,10 +135,97 @@ class OneCycleLR(LRScheduler):
                     share = (step - start) / (end - start)
                     rates.append(self._between(group[phase["start_lr"]], group[phase["end_lr"]], share))
                     if self.cycle_momentum:
-                        self._set_momentum(group, self._between(group[phase["start_momentum"]], group[phase["end_momentum"]], share))
+                        momentum = self._between(group[phase["start_momentum"]], group[phase["end_momentum"]], share)
+                        set_momentum(group, momentum, self.use_beta1)
                     break
                 start = end
         return rates
+
+
+class CyclicLR(LRScheduler):
+    """Between base_lr and max_lr, up in step_size_up steps and down in step_size_down; step after each batch.
+
+    L. N. Smith, "Cyclical learning rates for training neural networks", arXiv:1506.01186.
+    mode: "triangular"; "triangular2", whose height is halved each cycle; "exp_range", whose height is gamma^step; or `scale_fn` of the
+    cycle or of the step (`scale_mode` "cycle" or "iterations").  cycle_momentum: momentum (or the first beta) moves the other way, between
+    max_momentum and base_momentum.
+    """
+
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        base_lr: Any,
+        max_lr: Any,
+        step_size_up: int = 2000,
+        step_size_down: int | None = None,
+        mode: str = "triangular",
+        gamma: float = 1.0,
+        scale_fn: Any = None,
+        scale_mode: str = "cycle",
+        cycle_momentum: bool = True,
+        base_momentum: Any = 0.8,
+        max_momentum: Any = 0.9,
+        last_epoch: int = -1,
+    ) -> None:
+        check_optimizer(optimizer)
+        if scale_fn is None and mode not in ("triangular", "triangular2", "exp_range"):
+            raise ValueRangeError(f"CyclicLR: mode must be 'triangular', 'triangular2' or 'exp_range', not {mode!r}; or give scale_fn")
+        self.optimizer = optimizer
+        lowest = for_groups("base_lr", optimizer, base_lr)
+        if last_epoch == -1:
+            for group, low in zip(optimizer.param_groups, lowest, strict=True):
+                set_rate(group, low)
+        self.max_lrs = for_groups("max_lr", optimizer, max_lr)
+        up, down = float(step_size_up), float(step_size_up if step_size_down is None else step_size_down)
+        self.total_size, self.step_ratio = up + down, up / (up + down)
+        self.mode, self.gamma, self._scale_fn_custom = mode, gamma, scale_fn
+        self.scale_mode = scale_mode if scale_fn is not None else "iterations" if mode == "exp_range" else "cycle"
+        self.cycle_momentum = cycle_momentum
+        if cycle_momentum:
+            self._begin_momentum(optimizer, base_momentum, max_momentum, last_epoch)
+        super().__init__(optimizer, last_epoch)
+        self.base_lrs = lowest
+
+    def _begin_momentum(self, optimizer: Optimizer, base_momentum: Any, max_momentum: Any, last_epoch: int) -> None:
+        self.use_beta1 = begin_momentum("CyclicLR", optimizer)
+        self.base_momentums = for_groups("base_momentum", optimizer, base_momentum)
+        self.max_momentums = for_groups("max_momentum", optimizer, max_momentum)
+        if last_epoch == -1:
+            for group, low, high in zip(optimizer.param_groups, self.base_momentums, self.max_momentums, strict=True):
+                set_momentum(group, high, self.use_beta1)
+                group["max_momentum"], group["base_momentum"] = high, low
+
+    def scale_fn(self, x: float) -> float:
+        """The part of the full height that a cycle (or step) reaches."""
+        if self._scale_fn_custom is not None:
+            return float(self._scale_fn_custom(x))
+        return 1.0 if self.mode == "triangular" else 0.5 ** (x - 1) if self.mode == "triangular2" else self.gamma**x
+
+    def get_lr(self) -> list[Any]:
+        cycle = math.floor(1 + self.last_epoch / self.total_size)
+        x = 1.0 + self.last_epoch / self.total_size - cycle
+        share = x / self.step_ratio if x <= self.step_ratio else (x - 1) / (self.step_ratio - 1)
+        scale = self.scale_fn(cycle if self.scale_mode == "cycle" else self.last_epoch)
+        lows = getattr(self, "base_lrs", None) or [g["lr"] for g in self.optimizer.param_groups]
+        if self.cycle_momentum:
+            for group, low, high in zip(self.optimizer.param_groups, self.base_momentums, self.max_momentums, strict=True):
+                set_momentum(group, high - (high - low) * share * scale, self.use_beta1)
+        return [low + (high - low) * share * scale for low, high in zip(lows, self.max_lrs, strict=True)]
+
+
+def begin_momentum(name: str, optimizer: Optimizer) -> bool:
+    """True if the first beta takes the place of momentum; raises where the optimiser has neither."""
+    if "momentum" not in optimizer.defaults and "betas" not in optimizer.defaults:
+        raise ValueRangeError(f"{name}: the optimiser has neither momentum nor betas; pass cycle_momentum=False")
+    return "betas" in optimizer.defaults
+
+
+def set_momentum(group: dict[str, Any], value: float, use_beta1: bool) -> None:
+    """Set a group's momentum, or its first beta."""
+    if use_beta1:
+        group["betas"] = (value, *group["betas"][1:])
+    else:
+        group["momentum"] = value
 
 
 def _total_steps(total_steps: int | None, epochs: int | None, steps_per_epoch: int | None) -> int:

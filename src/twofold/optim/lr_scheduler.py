@@ -6,7 +6,7 @@ A scheduler changes `group["lr"]` of its optimiser's groups; call `scheduler.ste
 from __future__ import annotations
 
 from twofold.optim.combined import ChainedScheduler, ReduceLROnPlateau, SequentialLR
-from twofold.optim.cycles import CosineAnnealingWarmRestarts, OneCycleLR
+from twofold.optim.cycles import CosineAnnealingWarmRestarts, CyclicLR, OneCycleLR
 from twofold.optim.schedules import (
     ConstantLR,
     CosineAnnealingLR,
@@ -25,6 +25,7 @@ __all__ = [
     "ConstantLR",
     "CosineAnnealingLR",
     "CosineAnnealingWarmRestarts",
+    "CyclicLR",
     "ExponentialLR",
     "LRScheduler",
     "LambdaLR",

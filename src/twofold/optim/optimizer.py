@@ -354,4 +354,6 @@ def _loaded(p: Any, name: str, value: Any) -> Any:
             return value.detach().to(dtype=dtype, copy=True)
     if isinstance(value, dict):
         return {k: _loaded(p, k, v) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return type(value)([_loaded(p, name, v) for v in value])
     return value

@@ -383,8 +383,6 @@ BAD: list[tuple[str, Callable[[], Any], type[TwofoldError], str]] = [
     ("num_samples", lambda: RandomSampler(range(3), num_samples=0), ValueRangeError, "positive int, got 0"),
     ("batch size", lambda: BatchSampler(range(3), 0, False), ValueRangeError, "positive int, got 0"),
     ("drop_last", lambda: BatchSampler(range(3), 1, 1), ArgumentError, "must be a bool"),  # type: ignore[arg-type]
-    ("workers", lambda: DataLoader(Squares(3), num_workers=2), UnsupportedError, "num_workers must be 0, got 2"),
-    ("pinned", lambda: DataLoader(Squares(3), pin_memory=True), UnsupportedError, "pin_memory"),
     ("loader size", lambda: DataLoader(Squares(3), batch_size=-1), ValueRangeError, "got -1"),
     ("loader size type", lambda: DataLoader(Squares(3), batch_size=2.0), ValueRangeError, "got 2.0"),  # type: ignore[arg-type]
     ("both orders", lambda: DataLoader(Squares(3), shuffle=True, sampler=[1]), ArgumentError, "excludes shuffle"),

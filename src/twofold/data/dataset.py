@@ -75,6 +75,43 @@ class TensorDataset(Dataset[tuple[Tensor, ...]]):
         return [wrap(tensor._array[rows]) for tensor in self.tensors]
 
 
+class StackDataset(Dataset[Any]):
+    """Samples of several datasets of one length side by side: tuples for positional ones, dicts for named ones."""
+
+    def __init__(self, *args: Dataset[Any], **kwargs: Dataset[Any]) -> None:
+        if bool(args) == bool(kwargs):
+            raise ArgumentError("StackDataset: expects datasets, all by position or all by name")
+        self.datasets: Any = args or kwargs
+        lengths = [len(d) for d in (args or kwargs.values())]  # type: ignore[arg-type]
+        if len(set(lengths)) > 1:
+            raise ValueRangeError(f"StackDataset: the datasets must have one length, got {', '.join(map(str, lengths))}")
+        self._length = lengths[0]
+
+    def __getitem__(self, index: int) -> Any:
+        if isinstance(self.datasets, dict):
+            return {name: d[index] for name, d in self.datasets.items()}
+        return tuple(d[index] for d in self.datasets)
+
+    def __len__(self) -> int:
+        return self._length
+
+
+class ChainDataset(IterableDataset[Any]):
+    """The samples of several iterable datasets, one after the other."""
+
+    def __init__(self, datasets: Iterable[Dataset[Any]]) -> None:
+        self.datasets = datasets
+
+    def __iter__(self) -> Iterator[Any]:
+        for dataset in self.datasets:
+            if not isinstance(dataset, IterableDataset):
+                raise ArgumentError("ChainDataset: chains iterable datasets only; ConcatDataset is for those with indices")
+            yield from dataset
+
+    def __len__(self) -> int:
+        return sum(len(d) for d in self.datasets)  # type: ignore[arg-type]
+
+
 class Subset(Dataset[T_co]):
     """The samples of `dataset` at `indices`, in that order."""
 

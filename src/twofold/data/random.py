@@ -20,3 +20,8 @@ def permutation(n: int, generator: Any = None) -> Array:
 def draws(n: int, count: int, generator: Any = None) -> Array:
     """`count` independent draws of 0 ... n-1: `randint(n, (count,))`."""
     return memory(FUNCTIONS["randint"](0, n, (count,), generator=generator))
+
+
+def weighted(weights: Any, count: int, replacement: bool, generator: Any = None) -> Array:
+    """`count` indices drawn with probabilities proportional to weights: `multinomial`."""
+    return memory(FUNCTIONS["multinomial"](weights, count, replacement, generator=generator))

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sized
+from collections.abc import Iterable, Iterator, Sequence, Sized
 from typing import Any, Generic, TypeVar
 
-from twofold.data.random import draws, permutation
-from twofold.support.errors import ArgumentError, UnsupportedError, ValueRangeError
+import numpy as np
+
+from twofold.data.random import draws, permutation, weighted
+from twofold.support.errors import ArgumentError, ShapeError, UnsupportedError, ValueRangeError
+from twofold.tensors.core import Tensor, wrap
 
 T_co = TypeVar("T_co", covariant=True)
 
@@ -57,6 +60,40 @@ class RandomSampler(Sampler[int]):
         while wanted > 0:
             yield from permutation(n, self.generator)[:wanted].tolist()
             wanted -= n
+
+    def __len__(self) -> int:
+        return self.num_samples
+
+
+class SubsetRandomSampler(Sampler[int]):
+    """The given indices in random order, a new one each time."""
+
+    def __init__(self, indices: Sequence[int], generator: Any = None) -> None:
+        self.indices, self.generator = indices, generator
+
+    def __iter__(self) -> Iterator[int]:
+        for i in permutation(len(self.indices), self.generator).tolist():
+            yield self.indices[i]
+
+    def __len__(self) -> int:
+        return len(self.indices)
+
+
+class WeightedRandomSampler(Sampler[int]):
+    """`num_samples` indices 0 ... len(weights) - 1 drawn with probabilities proportional to their weights, with or without replacement."""
+
+    def __init__(self, weights: Sequence[float], num_samples: int, replacement: bool = True, generator: Any = None) -> None:
+        if type(num_samples) is not int or num_samples <= 0:
+            raise ValueRangeError(f"WeightedRandomSampler: num_samples must be a positive int, got {num_samples!r}")
+        if type(replacement) is not bool:
+            raise ArgumentError(f"WeightedRandomSampler: replacement must be a bool, got {replacement!r}")
+        array = np.asarray(weights._array if isinstance(weights, Tensor) else weights, np.float64)
+        if array.ndim != 1:
+            raise ShapeError(f"WeightedRandomSampler: weights must have one dimension, not the shape {array.shape}")
+        self.weights, self.num_samples, self.replacement, self.generator = wrap(array), num_samples, replacement, generator
+
+    def __iter__(self) -> Iterator[int]:
+        yield from weighted(self.weights, self.num_samples, self.replacement, self.generator).tolist()
 
     def __len__(self) -> int:
         return self.num_samples

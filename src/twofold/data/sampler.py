@@ -82,7 +82,7 @@ class SubsetRandomSampler(Sampler[int]):
 class WeightedRandomSampler(Sampler[int]):
     """`num_samples` indices 0 ... len(weights) - 1 drawn with probabilities proportional to their weights, with or without replacement."""
 
-    def __init__(self, weights: Sequence[float], num_samples: int, replacement: bool = True, generator: Any = None) -> None:
+    def __init__(self, weights: Any, num_samples: int, replacement: bool = True, generator: Any = None) -> None:
         if type(num_samples) is not int or num_samples <= 0:
             raise ValueRangeError(f"WeightedRandomSampler: num_samples must be a positive int, got {num_samples!r}")
         if type(replacement) is not bool:

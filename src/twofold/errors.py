@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from twofold.support.errors import (
     ArgumentError,
     AssertionFailed,
@@ -11,11 +13,13 @@ from twofold.support.errors import (
     DimensionError,
     DTypeError,
     ExportError,
+    FileError,
     GraphError,
     GuardError,
     IndexOutOfRange,
     InplaceError,
     MissingDependency,
+    MissingFile,
     ModuleError,
     OutOfMemory,
     ParseError,
@@ -27,7 +31,12 @@ from twofold.support.errors import (
     UnsupportedError,
     ValueRangeError,
 )
+from twofold.support.lazy import lazy_exports
 
+if TYPE_CHECKING:
+    from twofold.support.linalg_errors import LinAlgError
+
+__getattr__, __dir__ = lazy_exports(__name__, {"twofold.support.linalg_errors": ("LinAlgError",)})  # its base class needs NumPy
 __all__ = [
     "ArgumentError",
     "AssertionFailed",
@@ -37,11 +46,14 @@ __all__ = [
     "DeviceError",
     "DimensionError",
     "ExportError",
+    "FileError",
     "GraphError",
     "GuardError",
     "IndexOutOfRange",
     "InplaceError",
+    "LinAlgError",
     "MissingDependency",
+    "MissingFile",
     "ModuleError",
     "OutOfMemory",
     "ParseError",

@@ -24,21 +24,28 @@ HOMES: dict[str, tuple[str, ...]] = {
     "tensors.core": ("Size", "Tensor"),
     "tensors.device": ("device",),
     "tensors.limits": (
-        "can_cast", "channels_last", "contiguous_format", "e", "finfo", "iinfo", "inf", "is_nonzero", "is_tensor",
+        "can_cast", "channels_last", "layout", "strided", "contiguous_format", "e", "finfo", "iinfo", "inf", "is_tensor",
         "memory_format", "nan", "newaxis", "pi",
         "preserve_format", "result_type",
     ),
-    "tensors.attributes": ("is_floating_point", "numel"),
+    "tensors.attributes": (
+        "get_default_device", "get_device", "is_floating_point", "is_inference",
+        "is_nonzero", "is_same_size", "is_signed", "numel",
+    ),
     "tensors.printing": ("get_printoptions", "set_printoptions"),
     "tensors.dlpack": ("from_dlpack", "to_dlpack"),
     "tensors.control": ("cond", "while_loop"),
     "tensors.random": ("Generator", "get_rng_state", "initial_seed", "manual_seed", "seed", "set_rng_state"),
     "tensors.recorder": ("is_recording",),
     "autograd.grad_mode": ("enable_grad", "inference_mode", "is_grad_enabled", "is_inference_mode_enabled", "no_grad", "set_grad_enabled"),
+    "amp.autocasting": ("autocast", "get_autocast_dtype", "is_autocast_enabled"),
     "capture.graph_module": ("GraphModule",),
     "capture.trace.inputs": ("Dim",),
     "capture.trace.tracer": ("trace",),
     "capture.aot": ("aot",),
+    "func.mapping": ("vmap",),
+    "serialization.checkpoint": ("load", "save"),
+    "serialization.weights": ("load_weights", "save_weights"),
     "viz.backward": ("make_dot", "show_graph"),
 }  # fmt: skip
 RENAMED: dict[str, tuple[str, str]] = {
@@ -58,18 +65,13 @@ RENAMED: dict[str, tuple[str, str]] = {
 LATER = {
     "compile": "run eagerly, or record with twofold.trace",
     "script": "record with twofold.trace; twofold.cond and twofold.while_loop hold control flow",
-    "vmap": "write the batch dimension out, or loop",
-    "func": "use twofold.autograd (grad, functional)",
     "jit": "record with twofold.trace",
     "onnx": "str(graph) is a graph's text form",
     "export": "str(graph) is a graph's text form",
-    "save": "keep state dicts with safetensors or NumPy, graphs as str(graph)",
-    "load": "keep state dicts with safetensors or NumPy, graphs as str(graph)",
     "record": "call the graph module",
-    "linalg": "call numpy.linalg on tensor.numpy()",
 }
 """Names users will look for that are not there yet, and what to do meanwhile."""
-SUBMODULES = ("autograd", "cuda", "data", "nn", "optim", "utils", "viz")
+SUBMODULES = ("amp", "autograd", "cuda", "data", "func", "linalg", "masked", "models", "nn", "optim", "signal", "special", "utils", "viz")
 HIDES_BUILTINS = ("bool", "float", "int")
 """Not given by `from twofold import *`: the dtypes would hide Python's own types. (Functions such as `sum` are given, as by PyTorch.)"""
 
@@ -81,6 +83,23 @@ INTERNAL = frozenset((
     "prelu_kernel", "reshape_copy", "setitem", "shift", "sum_to_size", "uniform",
 ))  # fmt: skip
 """Records that gradient rules and other functions use, and methods that are no functions in PyTorch."""
+
+UNDERSCORED = ("_chunk_cat", "_segment_reduce", "_unsafe_masked_index", "_unsafe_masked_index_put_accumulate")
+"""Functions that PyTorch has under such names; no others begin with an underscore."""
+
+INPLACE_FUNCTIONS = frozenset((
+    "abs_", "acos_", "acosh_", "addmv_", "alpha_dropout_", "arccos_", "arccosh_", "arcsin_", "arcsinh_", "arctan_", "arctanh_",
+    "as_strided_", "asin_", "asinh_", "atan_", "atanh_", "ceil_", "celu_", "clamp_", "clamp_max_", "clamp_min_", "clip_",
+    "conj_physical_", "cos_", "cosh_", "deg2rad_", "detach_", "dropout_", "erf_", "erfc_", "exp2_", "exp_", "expm1_",
+    "feature_alpha_dropout_", "feature_dropout_", "fill_", "fix_", "floor_", "frac_", "gcd_", "i0_", "index_put_", "lcm_", "ldexp_",
+    "log10_", "log1p_", "log2_", "log_", "logit_", "nan_to_num_", "neg_", "negative_", "rad2deg_", "reciprocal_", "relu_", "resize_as_",
+    "round_", "rrelu_", "rsqrt_", "selu_", "sigmoid_", "sin_", "sinc_", "sinh_", "sqrt_", "square_", "tan_", "tanh_", "threshold_",
+    "trunc_", "xlogy_", "zero_",
+))  # fmt: skip
+"""In-place forms that PyTorch has as functions too."""
+
+NAMESPACES = ("fft_", "linalg_", "special_")
+"""First parts of the names of records that are public in a module of their own: `special_ndtr` is `special.ndtr`."""
 
 _home = {name: (module, name) for module, names in HOMES.items() for name in names} | RENAMED
 _folder = os.path.dirname(__file__)
@@ -95,9 +114,12 @@ def exists(module: str) -> bool:
 def functions() -> dict[str, Any]:
     """The public functions over tensors, by name."""
     vocabulary = import_module(f"{PACKAGE}.ir.op").VOCABULARY
-    table = import_module(f"{PACKAGE}.tensors.functions").FUNCTIONS
-    hidden = {name for name, op in vocabulary.items() if not op.function or name.endswith("_backward")} | INTERNAL
-    return {name: f for name, f in table.items() if name not in hidden}
+    home = import_module(f"{PACKAGE}.tensors.functions")
+    table, own = home.FUNCTIONS, home.GENERATED
+    private = {name for name, op in vocabulary.items() if not op.function and table.get(name) is own.get(name)}
+    hidden = private | {name for name in vocabulary if name.endswith("_backward")} | INTERNAL
+    found = {name: f for name, f in table.items() if name not in hidden and not name.startswith(NAMESPACES)}
+    return found | {name: f for name, f in (home.METHODS | home.INPLACE).items() if name in INPLACE_FUNCTIONS}
 
 
 def fixed_names() -> list[str]:
@@ -114,7 +136,7 @@ def find(name: str) -> Any:
     """The object a public name stands for; raises UnknownNameError naming similar ones."""
     if name == "__all__":
         return [n for n in public_names() if n not in HIDES_BUILTINS and not n.startswith("_")]
-    if name.startswith("_"):
+    if name.startswith("_") and name not in UNDERSCORED:
         raise UnknownNameError(f"module {PACKAGE!r} has no attribute {name!r}")
     if name in CALLED:
         home, function = CALLED[name]

@@ -10,7 +10,7 @@ import pytest
 import twofold
 from twofold.autograd import Function, gradcheck, gradgradcheck
 from twofold.autograd.finite_differences import GradcheckError
-from twofold.support.errors import ArgumentError, AutogradError, TwofoldError, UnsupportedError, ValueRangeError
+from twofold.support.errors import ArgumentError, AutogradError, TwofoldError, ValueRangeError
 
 both_modes = pytest.mark.parametrize("fast", [False, True], ids=["full", "fast"])
 
@@ -218,7 +218,6 @@ def test_float32_inputs_warn() -> None:
         (lambda: gradcheck(lambda x: x * 2.0, twofold.ones(3)), ValueRangeError, "requires grad"),
         (lambda: gradcheck(lambda x: x * 2.0, ()), ValueRangeError, "requires grad"),
         (lambda: gradcheck(lambda x: x * 2.0, leaf([1.0]).expand(3)), GradcheckError, "share memory"),
-        (lambda: gradcheck(lambda x: x * 2.0, leaf(W), check_batched_grad=True), UnsupportedError, "vmap"),
         (lambda: gradgradcheck(lambda x: (x * x, x), leaf(W), (leaf(W),)), ArgumentError, "2 outputs require grad, 1"),
     ],
 )
@@ -227,6 +226,28 @@ def test_misuse(call: Any, error: type, text: str) -> None:
         call()
     assert isinstance(caught.value, TwofoldError)
     assert text in str(caught.value)
+
+
+class WrongForMany(twofold.autograd.Function):
+    """A backward that is wrong for gradients of more than one dimension."""
+
+    generate_vmap_rule = False
+
+    @staticmethod
+    def forward(ctx: Any, x: Any) -> Any:
+        return x * 2.0
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        return g * 2.0 if "BatchedTensor" not in type(g).__name__ else g * 3.0
+
+
+def test_batched_gradients() -> None:
+    assert gradcheck(lambda x: (x.exp(), x.sum()), leaf(W), check_batched_grad=True)
+    assert gradgradcheck(lambda x: x.exp() * x.sum(), leaf(W), check_batched_grad=True)
+    assert gradcheck(WrongForMany.apply, leaf(W))
+    with pytest.raises(GradcheckError, match="at once"):
+        gradcheck(WrongForMany.apply, leaf(W), check_batched_grad=True)
 
 
 def test_given_grad_outputs() -> None:

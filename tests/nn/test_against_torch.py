@@ -103,6 +103,20 @@ ROWS: list[tuple[str, tuple[Any, ...], dict[str, Any], list[tuple[int, ...]]]] =
     ("LeakyReLU", (0.2,), {}, [(3, 4)]),
     ("ELU", (0.5,), {}, [(3, 4)]),
     ("CELU", (0.5,), {}, [(3, 4)]),
+    ("Upsample", (), {"scale_factor": 2}, [(2, 3, 5), (2, 3, 4, 5), (1, 2, 3, 2, 3)]),
+    ("Upsample", (), {"scale_factor": (1.5, 2.0), "mode": "bilinear"}, [(2, 3, 4, 5)]),
+    ("Upsample", ((7, 3),), {"mode": "bicubic", "align_corners": True}, [(2, 3, 4, 5)]),
+    ("Upsample", (7,), {"mode": "linear"}, [(2, 3, 5)]),
+    ("Upsample", (4,), {"mode": "trilinear"}, [(1, 2, 3, 2, 3)]),
+    ("UpsamplingNearest2d", (), {"scale_factor": 3}, [(2, 3, 4, 5)]),
+    ("UpsamplingBilinear2d", ((6, 4),), {}, [(2, 3, 4, 5)]),
+    ("Unfold", (2,), {"stride": (1, 2), "padding": 1}, [(2, 3, 4, 5), (3, 4, 5)]),
+    ("Fold", ((4, 5), (2, 3)), {}, [(2, 12, 9), (12, 9)]),
+    ("LPPool1d", (2, 3), {"stride": 2}, [(2, 3, 8)]),
+    ("LPPool2d", (2.0, (3, 2)), {"ceil_mode": True}, [(2, 3, 8, 7)]),
+    ("LPPool3d", (4, 2), {}, [(2, 3, 4, 4, 5)]),
+    ("LocalResponseNorm", (3,), {"alpha": 0.1, "k": 2.0}, [(2, 5, 4), (2, 5, 4, 3)]),
+    ("ChannelShuffle", (2,), {}, [(2, 6, 4), (2, 6, 4, 3)]),
 ]
 NORMS_WITH_BIAS = "bias" in inspect.signature(torch.nn.GroupNorm.__init__).parameters
 """False for older versions of torch, whose batch, group and instance norms have no `bias` argument."""
@@ -187,6 +201,7 @@ FLOAT, CLASSES, SIGNS, UNIT = (
     lambda g: np.where(g.random((4, 5)) < 0.5, -1, 1).astype(np.float32),
     lambda g: g.random((4, 5)).astype(np.float32),
 )
+LABELS = lambda g: np.array([[3, 0, -1, 1, 2], [-1, 0, 0, 0, 0], [4, 3, 2, 1, 0], [1, 1, -1, 2, 2]])
 LOSSES: list[tuple[str, dict[str, Any], list[Callable[..., Any]]]] = [
     *[(n, {"reduction": r}, [FLOAT, FLOAT]) for n in ("MSELoss", "L1Loss", "SmoothL1Loss", "HuberLoss") for r in ("mean", "sum", "none")],
     ("SmoothL1Loss", {"beta": 0.3}, [FLOAT, FLOAT]),
@@ -209,6 +224,11 @@ LOSSES: list[tuple[str, dict[str, Any], list[Callable[..., Any]]]] = [
     ("PoissonNLLLoss", {}, [FLOAT, UNIT]),
     ("PoissonNLLLoss", {"log_input": False, "full": True}, [UNIT, lambda g: g.integers(0, 5, (4, 5)).astype(np.float32)]),
     ("TripletMarginLoss", {"swap": True}, [FLOAT, FLOAT, FLOAT]),
+    ("MultiMarginLoss", {"margin": 0.5}, [FLOAT, CLASSES]),
+    ("MultiMarginLoss", {"p": 2, "reduction": "none"}, [FLOAT, CLASSES]),
+    *[("MultiLabelMarginLoss", {"reduction": r}, [FLOAT, LABELS]) for r in ("mean", "sum", "none")],
+    ("MultiLabelSoftMarginLoss", {}, [FLOAT, UNIT]),
+    ("TripletMarginWithDistanceLoss", {"swap": True, "margin": 0.5}, [FLOAT, FLOAT, FLOAT]),
     ("CosineSimilarity", {}, [FLOAT, FLOAT]),
     ("PairwiseDistance", {"p": 1.0, "keepdim": True}, [FLOAT, FLOAT]),
 ]

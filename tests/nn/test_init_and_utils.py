@@ -183,7 +183,6 @@ BAD: list[tuple[Callable[[], Any], type[Exception], str]] = [
     (lambda: nn.LayerNorm(3)(empty(2, 4)), ValueError, r"\(3,\)"),
     (lambda: nn.Dropout(1.5), ValueError, "within"),
     (lambda: nn.Embedding(3, 2, padding_idx=3), ValueError, "padding_idx"),
-    (lambda: nn.Embedding(3, 2, max_norm=1.0), NotImplementedError, "max_norm"),
     (lambda: nn.Embedding(3, 2, sparse=True), NotImplementedError, "sparse"),
     (lambda: nn.Embedding.from_pretrained(empty(3)), ValueError, "matrix"),
     (lambda: nn.Embedding(3, 2)(ours(np.array([3]))), IndexError, "3"),

@@ -262,7 +262,15 @@ def test_loading_lists_every_fault_and_changes_nothing() -> None:
     before = {k: to_array(v) for k, v in other.state_dict().items()}
     with pytest.raises(StateDictError) as caught:
         other.load_state_dict(state)
-    for text in ("Net", "missing keys: scale", "unexpected keys: more", "size mismatch for seen", "(3,)", "(2,)", "first.bias is float"):
+    for text in (
+        "Net",
+        'Missing key(s) in state_dict: "scale". ',
+        'Unexpected key(s) in state_dict: "more". ',
+        "size mismatch for seen",
+        "[3]",
+        "[2]",
+        '"first.bias", expected a Tensor but received float',
+    ):
         assert text in str(caught.value)
     for k, v in other.state_dict().items():
         np.testing.assert_array_equal(to_array(v), before[k])
@@ -274,7 +282,7 @@ def test_loading_lists_every_fault_and_changes_nothing() -> None:
     assert repr(Net().load_state_dict(net.state_dict())) == "<All keys matched successfully>"
     with pytest.raises(TypeError, match="mapping"):
         other.load_state_dict([1])
-    with pytest.raises(StateDictError, match="scale is NoneType"):
+    with pytest.raises(StateDictError, match=r"scale.*NoneType"):
         other.load_state_dict({**net.state_dict(), "scale": None})
 
 
@@ -306,7 +314,7 @@ def test_state_dict_hooks() -> None:
     net.load_state_dict({"0.w": tensor(2, 2), "0.bias": tensor(2)})
     np.testing.assert_array_equal(to_array(net[0].weight), to_array(tensor(2, 2)))
     handle.remove()
-    with pytest.raises(StateDictError, match=r"missing keys: 0\.weight"):
+    with pytest.raises(StateDictError, match=r'Missing key\(s\) in state_dict: "0\.weight"'):
         net.load_state_dict({"0.w": tensor(2, 2), "0.bias": tensor(2)})
 
 

@@ -169,8 +169,7 @@ def test_onnx_form(op: Op) -> None:
 
 WITHOUT_A_BODY = frozenset(
     (
-        "bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_not", "bitwise_left_shift", "bitwise_right_shift", "clamp", "div_mode",
-        "isclose", "logit", "masked_fill_tensor", "nan_to_num", "round", "xlogy",
+        "masked_fill_tensor", "nan_to_num", "round",
     )
 )  # fmt: skip
 """Elementwise records that only the interpreter serves yet: their semantics (optional bounds, shifts out of range, decimals) have no word

@@ -120,7 +120,7 @@ def test_body(row: Row, sample: S) -> None:
     """The scalar expression the compiler reads computes what the reference does."""
     op = own_record(row)
     assert op is not None
-    names = tuple(p.name for p in op.signature.params)
+    names = tuple(p.name for p in (*op.inputs, *op.attributes))
     inputs, attributes = bound(op, sample, first_dtype(row, sample))
     types = tuple(map(type_of_array, inputs))
     out = op.infer(types, attributes)

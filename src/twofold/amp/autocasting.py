@@ -27,7 +27,7 @@ LOW = frozenset((
 """Run in autocast's dtype: matrix products and convolutions."""
 FULL = frozenset((
     "adaptive_avg_pool3d", "adaptive_max_pool3d", "avg_pool3d", "binary_cross_entropy", "binary_cross_entropy_with_logits",
-    "cdist_forward", "cross_entropy", "ctc_loss", "fractional_max_pool2d", "fractional_max_pool3d", "geqrf", 
+    "cdist_forward", "cross_entropy", "ctc_loss", "fractional_max_pool2d", "fractional_max_pool3d", "geqrf",
     "huber_loss", "l1_loss", "linalg_cholesky_ex", "linalg_det", "linalg_eigh", "linalg_eigvalsh",
     "linalg_householder_product", "linalg_inv_ex", "linalg_ldl_factor_ex", "linalg_ldl_solve", "linalg_lstsq", "linalg_lu_factor_ex",
     "linalg_matrix_exp", "linalg_pinv", "linalg_qr", "linalg_slogdet", "linalg_solve_ex", "linalg_solve_triangular", "linalg_svd",

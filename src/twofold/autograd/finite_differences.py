@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from twofold.ir import dtypes
-from twofold.support.errors import ArgumentError, AutogradError, UnsupportedError, ValueRangeError
+from twofold.support.errors import ArgumentError, AutogradError, ValueRangeError
 from twofold.tensors.alias import overlaps
 from twofold.tensors.backward import grad
 from twofold.tensors.core import Tensor, memory, wrap
@@ -75,16 +75,17 @@ def gradcheck(
     inputs:   a tensor or a tuple; those that require grad are checked and should be float64 (a warning otherwise)
     nondet_tol: how much two backward passes over the same graph may differ
     check_undefined_grad: of several outputs, leave one without a gradient and expect what a gradient of zeros gives
+    check_batched_grad: compare backward of two gradients at once (`is_grads_batched`) with two passes
     fast_mode: compare random projections instead of whole Jacobians
 
     Raises GradcheckError with both Jacobians where they differ (returns False with ``raise_exception=False``), ValueRangeError if no input
-    requires grad, UnsupportedError for `check_batched_grad`.
+    requires grad.
     """
-    if check_batched_grad:
-        raise UnsupportedError("gradcheck: check_batched_grad needs vmap, which does not exist yet")
     check = _prepare(func, inputs, eps, atol, rtol, nondet_tol, check_grad_dtypes)
     try:
         _run(check, check_undefined_grad, fast_mode)
+        if check_batched_grad:
+            _check_many(check)
     except GradcheckError:
         if raise_exception:
             raise
@@ -201,6 +202,25 @@ def _run(check: _Check, check_undefined_grad: bool, fast_mode: bool) -> None:
         _compare_jacobians(check, which)
     if check_undefined_grad and len(which) > 1:
         _check_undefined(check, which)
+
+
+def _check_many(check: _Check) -> None:
+    """Two gradients of the outputs in one backward run give what two runs give."""
+    outputs = _differentiable(check.outputs())
+    if not outputs:
+        return
+    rng = np.random.default_rng(SEED)
+    many = [rng.uniform(-1.0, 1.0, (2, *o._type.shape)).astype(o._type.dtype.numpy) for o in outputs]
+    wanted = [check.inputs[i] for i in check.wanted]
+    found = grad(outputs, wanted, [wrap(m) for m in many], retain_graph=True, allow_unused=True, is_grads_batched=True)
+    single = [_pull(check, outputs, [m[k] for m in many]) for k in range(2)]
+    for j, (i, g) in enumerate(zip(check.wanted, found, strict=True)):
+        expected = np.stack([s[j] for s in single])
+        got = np.zeros(expected.shape) if g is None else np.asarray(memory(g), np.float64).reshape(expected.shape)
+        if not np.allclose(got, expected, rtol=check.rtol, atol=check.atol, equal_nan=True):
+            raise GradcheckError(
+                f"gradcheck: two gradients of input {i} computed at once differ from those computed one after another:\n{got}\n{expected}"
+            )
 
 
 # ---- numerical and analytical derivatives ------------------------------------------------------------------------------------------

@@ -24,6 +24,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any, ClassVar
 
+from twofold.autograd.mapped_function import Context, holds, inner_of, size_of, summed, unmapped, user_rule
 from twofold.ir.mode import ANOMALY, GRAD, MODE, RECORDER, SAVED_HOOKS, grad_mode
 from twofold.ir.types import TensorType
 from twofold.support.errors import ArgumentError, AutogradError, InplaceError, ShapeError, UnsupportedError
@@ -32,6 +33,7 @@ from twofold.tape.namespaces import TENSOR
 from twofold.tape.node import Node, Out, tick
 from twofold.tape.versions import newer_write
 from twofold.tensors.alias import alias_of, base_of, rehome
+from twofold.tensors.batched import batched, top_level
 from twofold.tensors.core import Symbol, Tensor, wrap_typed
 from twofold.tensors.dispatch import NODE_CLASSES, pack_one, user_site
 from twofold.tensors.inplace import CopySlices, move_retain, settle
@@ -206,6 +208,14 @@ class Function:
         raise UnsupportedError("a Function must define a static method backward to be differentiated")
 
     vjp = backward
+    generate_vmap_rule: ClassVar[bool] = False
+    """True: inside `vmap`, forward and backward themselves run mapped."""
+
+    @staticmethod
+    def vmap(info: Any, in_dims: tuple[Any, ...], *args: Any) -> Any:
+        """What `apply` does inside `vmap`: `in_dims` has None or the dimension of the batch for each argument; returns (outputs, out_dims).
+        Optional."""
+        raise UnsupportedError("vmap is not defined")
 
     def __call__(self, *args: Any) -> Any:
         raise ArgumentError(f"call {type(self).__name__}.apply(...): a Function is used through its class")
@@ -226,6 +236,9 @@ class Function:
             args = bound.args
         elif kwargs:
             raise ArgumentError(f"{cls.__name__}.apply() takes no keyword arguments (a Function with setup_context does)")
+        level = top_level(args)
+        if level:
+            return cls._mapped(args, level)
         ctx = _node_class(cls)(args)
         recorded = RECORDER.get() is not None or any(isinstance(a, Symbol) for a in args)
         tracked = GRAD.get() and any(ctx.needs_input_grad)
@@ -246,6 +259,26 @@ class Function:
         if recorded or not tracked:
             return output
         return _Result(cls, ctx, tensors, output).finish()
+
+    @classmethod
+    def _mapped(cls, args: tuple[Any, ...], level: int) -> Any:
+        """`apply` inside vmap, with arguments that have the batch of `level`."""
+        own = cls.vmap is not Function.vmap
+        if own and cls.generate_vmap_rule:
+            raise AutogradError(f"{cls.__name__} has a vmap of its own and generate_vmap_rule=True: one of them must go")
+        if own:
+            return user_rule(cls.vmap, cls.__name__, args, level)
+        if not cls.generate_vmap_rule:
+            raise AutogradError(
+                f"vmap over {cls.__name__}: a Function needs a static method vmap(info, in_dims, *args) that returns (outputs, out_dims), "
+                "or generate_vmap_rule = True, where forward and backward are ordinary operations"
+            )
+        flags = tuple(holds(a, level) for a in args)
+        size = size_of(args, level)
+        inner = MappedFunction.apply(cls, level, flags, size, *(inner_of(a, level) for a in args))
+        parts = inner if isinstance(inner, tuple) else (inner,)
+        found = tuple(batched(t, level) if isinstance(t, Tensor) else t for t in parts)
+        return found if isinstance(inner, tuple) else found[0]
 
 
 def _node_class(cls: type[Function]) -> type[FunctionNode]:
@@ -373,8 +406,41 @@ def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
     return once
 
 
+class MappedFunction(Function):
+    """A Function with `generate_vmap_rule` at one level of vmap: its forward and backward run on one example, seen through that level."""
+
+    generate_vmap_rule = True
+
+    @staticmethod
+    def forward(ctx: Any, cls: Any, level: int, flags: tuple[bool, ...], size: Any, *args: Any) -> Any:
+        """cls.forward for all examples. `flags`: which arguments have the batch."""
+        given = tuple(batched(a, level) if f else a for a, f in zip(args, flags, strict=True))
+        seen = Context(ctx, level, size, 4)
+        if cls.setup_context is not Function.setup_context:
+            output = cls.forward(*given)
+            cls.setup_context(seen, given, output)
+        else:
+            output = cls.forward(seen, *given)
+        ctx.mapped = (cls, level, flags, size, seen)
+        parts = tuple(unmapped(t, level, size) for t in (output if isinstance(output, tuple) else (output,)))
+        return parts if isinstance(output, tuple) else parts[0]
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Any) -> Any:
+        """cls.backward for all examples."""
+        cls, level, flags, size, seen = ctx.mapped
+        given = [None if g is None else batched(g, level) for g in gradients]
+        returned = backward_of(cls)(seen, *given)
+        parts = list(returned) if isinstance(returned, (tuple, list)) else [returned]
+        parts += [None] * (len(flags) - len(parts))
+        pairs = zip(parts, flags, strict=True)
+        return None, None, None, None, *(unmapped(r, level, size) if f else summed(r, level, size) for r, f in pairs)
+
+
 class Twice(Function):
     """Passes values on and refuses to be differentiated."""
+
+    generate_vmap_rule = True
 
     @staticmethod
     def forward(ctx: Any, count: int, *tensors: Tensor) -> Any:

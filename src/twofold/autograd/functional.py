@@ -1,4 +1,5 @@
-"""Jacobians, Hessians and their products with vectors, by loops over backward passes; PyTorch's `torch.autograd.functional`."""
+"""Jacobians, Hessians and their products with vectors, by backward passes one after another or all at once; PyTorch's
+`torch.autograd.functional`."""
 
 from __future__ import annotations
 
@@ -7,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from twofold.autograd.vectorized import by_columns, by_rows
 from twofold.ir.mode import grad_mode
-from twofold.support.errors import ArgumentError, AutogradError, ShapeError, UnsupportedError
+from twofold.support.errors import ArgumentError, AutogradError, ShapeError, UnsupportedError, ValueRangeError
 from twofold.tape.namespaces import TENSOR
 from twofold.tensors.backward import grad
 from twofold.tensors.core import Tensor, wrap, wrap_typed
@@ -70,11 +72,16 @@ def _vectors(v: Any, like: Tensors, many: bool, what: str, name: str) -> Tensors
     return given
 
 
-def _loops_only(name: str, vectorize: bool, strategy: str) -> None:
-    if vectorize:
-        raise UnsupportedError(f"{name}(vectorize=True) needs vmap, which does not exist yet: use vectorize=False")
-    if strategy != "reverse-mode":
-        raise UnsupportedError(f"{name}: only the strategy 'reverse-mode' exists yet, not {strategy!r}")
+def _check_strategy(name: str, vectorize: bool, strict: bool, create_graph: bool, strategy: str) -> None:
+    """What goes together, as in PyTorch."""
+    if strategy not in ("reverse-mode", "forward-mode"):
+        raise ValueRangeError(f"{name}: the strategy must be 'reverse-mode' or 'forward-mode', not {strategy!r}")
+    if vectorize and strict:
+        raise AutogradError(f"{name}: strict=True and vectorize=True do not go together")
+    if strategy == "forward-mode" and not vectorize:
+        raise UnsupportedError(f"{name}: the strategy 'forward-mode' needs vectorize=True")
+    if strategy == "forward-mode" and create_graph and name == "jacobian":
+        raise UnsupportedError("jacobian: the strategy 'forward-mode' does not go with create_graph=True; use twofold.func.jacfwd")
 
 
 def jacobian(
@@ -88,13 +95,19 @@ def jacobian(
     """The Jacobian: for outputs of shape S and inputs of shape T a tensor of shape S + T; nested tuples [output][input] where either is
     a tuple.
 
-    One backward pass for each element of the outputs. strict: raise AutogradError where an output does not depend on an input (else zeros).
+    One backward pass for each element of the outputs, or with vectorize all at once, by rows (strategy "reverse-mode") or columns
+    ("forward-mode"). strict: raise AutogradError where an output does not depend on an input (else zeros).
     """
-    _loops_only("jacobian", vectorize, strategy)
+    _check_strategy("jacobian", vectorize, strict, create_graph, strategy)
     many_in, given = _tuple_of(inputs, "inputs", "jacobian")
     with grad_mode(True):
         prepared = _prepared(given, create_graph)
         many_out, outputs = _tuple_of(func(*prepared), "the function's outputs", "jacobian")
+        if vectorize:
+            make = by_rows if strategy == "reverse-mode" else by_columns
+            table = make(outputs, prepared, create_graph)
+            rows = [_finished(tuple(row), create_graph, many_in) for row in table]
+            return tuple(rows) if many_out else rows[0]
         rows = []
         for out in outputs:
             parts = [_gradients([out], prepared, [unit], create_graph, strict, "jacobian") for unit in _units(out)]
@@ -129,15 +142,16 @@ def hessian(
     vectorize: bool = False,
     outer_jacobian_strategy: str = "reverse-mode",
 ) -> Any:
-    """The Hessian of a function with one number as output: a tensor of shape T + T, or nested tuples [input][input]."""
-    _loops_only("hessian", vectorize, outer_jacobian_strategy)
+    """The Hessian of a function with one number as output: a tensor of shape T + T, or nested tuples [input][input]. vectorize and
+    outer_jacobian_strategy: see `jacobian`."""
+    _check_strategy("hessian", vectorize, strict, create_graph, outer_jacobian_strategy)
     many, given = _tuple_of(inputs, "inputs", "hessian")
 
     def gradient(*xs: Tensor) -> Any:
         out = _single_number(func(*xs), "hessian")
         return _gradients([out], xs, [None], True, strict, "hessian")
 
-    result = jacobian(gradient, given, create_graph, strict)
+    result = jacobian(gradient, given, create_graph, strict, vectorize, outer_jacobian_strategy)
     return result if many else result[0][0]
 
 

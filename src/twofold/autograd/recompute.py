@@ -17,6 +17,7 @@ from twofold.support.errors import ArgumentError, AutogradError, UnsupportedErro
 from twofold.tape.engine import CURRENT, overwritten
 from twofold.tape.node import Node, tick
 from twofold.tape.versions import newer_write
+from twofold.tensors.batched import LEVELS, BatchedTensor, batched, raw_of
 from twofold.tensors.core import Symbol, Tensor, wrap_typed
 from twofold.tensors.dispatch import pack_one, user_site
 from twofold.tensors.nodes import Packed, new_leaf, public_saved_name
@@ -52,7 +53,7 @@ def checkpoint(
         raise UnsupportedError("checkpoint(context_fn=...) does not exist yet: selective checkpointing comes with the partitioner")
     if determinism_check not in ("default", "none"):
         raise ArgumentError(f"checkpoint: determinism_check is 'default' or 'none', not {determinism_check!r}")
-    if not grad_enabled() or RECORDER.get() is not None or any(isinstance(a, Symbol) for a in args):
+    if not grad_enabled() or RECORDER.get() is not None or any(isinstance(a, Tensor) and isinstance(raw_of(a), Symbol) for a in args):
         return function(*args, **kwargs)
     part = _Part(function, args, kwargs, preserve_rng_state, determinism_check == "default", early_stop, debug)
     with special(SAVED_HOOKS, (_FirstRun(part), _unpack)):
@@ -91,10 +92,13 @@ class _Part:
         hooks = SAVED_HOOKS.get()
         self.args = [self.stored(i, a, hooks) if isinstance(a, Tensor) else a for i, a in enumerate(args)]
         self.saved: list[tuple[str, str, Any, Any]] = []
+        self.levels = LEVELS.get()
         self.placeholders: list[weakref.ref[_Placeholder]] = []
 
     def stored(self, index: int, t: Tensor, hooks: Any) -> Any:
         """A tensor argument as it is kept: a leaf itself, otherwise its data (through the hooks of an outer checkpoint)."""
+        if type(t) is BatchedTensor:
+            return _Example(self.stored(index, t._inner, hooks), t._level)
         if t._node is not None and t._node.is_accumulate:
             return t
         value = t._array if hooks is None else pack_one(self.node, f"input{index}", wrap_typed(t._array, t._type), hooks)
@@ -102,6 +106,8 @@ class _Part:
 
     def argument(self, index: int, kept: Any) -> Any:
         """The argument for the second run."""
+        if type(kept) is _Example:
+            return batched(self.argument(index, kept.inner), kept.level)
         if type(kept) is not _Argument:
             return kept
         value = kept.value
@@ -118,11 +124,14 @@ class _Part:
         """The data of all saved tensors whose nodes still exist, by number."""
         second = _SecondRun(self)
         args = [self.argument(i, a) for i, a in enumerate(self.args)]
+        token = LEVELS.set(self.levels)
         with grad_mode(True), special(SAVED_HOOKS, (second, _same)), self.random_state():
             try:
                 self.function(*args, **self.kwargs)
             except _Enough:
                 return second.values
+            finally:
+                LEVELS.reset(token)
         if self.check and second.count < len(self.saved):
             raise AutogradError(self.difference(second, f"it saved {second.count} tensors, the first run {len(self.saved)}"))
         return second.values
@@ -149,6 +158,15 @@ class _Part:
             for title, saved in (("first", self.saved), ("second", second.saved)):
                 text += f"\n{title} run:" + "".join(f"\n  {i}: {described(s)}" for i, s in enumerate(saved))
         return text
+
+
+class _Example:
+    """A tensor argument seen through a level of `vmap`."""
+
+    __slots__ = ("inner", "level")
+
+    def __init__(self, inner: Any, level: int) -> None:
+        self.inner, self.level = inner, level
 
 
 class _Argument:

@@ -35,6 +35,8 @@ ANOMALY: ContextVar[Any] = ContextVar("twofold_anomaly", default=None)
 """None, or an object with a bool `check_nan`: nodes then remember their whole Python stack."""
 SAVED_HOOKS: ContextVar[Any] = ContextVar("twofold_saved_hooks", default=None)
 """None, or a (pack, unpack) pair applied to every tensor saved for backward."""
+AUTOCAST: ContextVar[Any] = ContextVar("twofold_autocast", default=None)
+"""None, or an object whose `cast(op, inputs)` gives the operands in the dtypes autocast wants them in."""
 
 grad_enabled = GRAD.get
 

@@ -158,6 +158,8 @@ class Op:
     decomposition: the operation in terms of others (written with their names), or None
     is_view:     an output shares the memory of an input;  several: the operation returns a tuple (both follow from the signature)
     template:    the name of the compiler's template that serves it whole, or ""
+    batching:    how `vmap` runs it: a word ("broadcast", "dims", "leading", "reduce", "fold", "loop", "refused"; see tensors.batching) or a
+                 rule; None where `tensors.batching` has a rule under its name, or the record itself says it
     """
 
     signature: Signature
@@ -178,7 +180,7 @@ class Op:
     effect: str = ""
     decomposition: Callable[..., Any] | None = None
     template: str = ""
-    batching: Callable[..., Any] | None = None
+    batching: Callable[..., Any] | str | None = None
     cost: str = "elementwise"
     flops: Callable[..., Any] | None = None
     onnx: str = ""

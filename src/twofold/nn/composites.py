@@ -30,6 +30,7 @@ def _reduced(name: str, loss: Any, reduction: str) -> Tensor:
 
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
     """x1 · x2 / (max(|x1|, eps) max(|x2|, eps)) along `dim`; the operands broadcast."""
+    x1, x2 = _f("broadcast_tensors", x1, x2)
     lengths = [_f("clamp", _f("linalg_vector_norm", x, 2, dim, True), eps) for x in (x1, x2)]
     return _f("sum", (x1 / lengths[0]) * (x2 / lengths[1]), dim)
 
@@ -146,6 +147,8 @@ def triplet_margin_loss(
 
     swap: the smaller of d(anchor, negative) and d(positive, negative) counts.
     """
+    if margin <= 0:
+        raise ValueRangeError(f"triplet_margin_loss: margin must be above 0, not {margin}")
     near: Any = pairwise_distance(anchor, positive, p, eps)
     far: Any = pairwise_distance(anchor, negative, p, eps)
     if swap:

@@ -10,6 +10,7 @@ import warnings
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
+from twofold.nn.attention_forward import ATTENTION
 from twofold.nn.composites import COMPOSITES
 from twofold.support.errors import UnknownNameError, UnsupportedError, ValueRangeError
 from twofold.tensors.core import Tensor
@@ -26,8 +27,13 @@ SHARED = (
     "gelu", "glu", "grid_sample", "group_norm", "gumbel_softmax", "hardshrink", "huber_loss", "instance_norm", "interpolate", "kl_div",
     "l1_loss", "layer_norm", "linear", "local_response_norm", "logsigmoid", "lp_pool1d", "lp_pool2d", "max_pool1d", "max_pool2d",
     "max_pool3d", "max_unpool1d", "max_unpool2d", "max_unpool3d", "mse_loss", "multi_margin_loss", "multilabel_margin_loss",
-    "multilabel_soft_margin_loss", "nll_loss", "normalize", "one_hot", "pad", "prelu", "rms_norm", "scaled_dot_product_attention",
-    "sigmoid", "smooth_l1_loss", "softplus", "softshrink", "softsign", "tanh", "tanhshrink", "unfold", "upsample",
+    "multilabel_soft_margin_loss", "nll_loss", "normalize", "pdist", "one_hot", "pad", "prelu", "rms_norm", "scaled_dot_product_attention",
+    "sigmoid", "smooth_l1_loss", "softplus", "softshrink", "softsign", "tanh", "tanhshrink", "upsample",
+    "upsample_bilinear", "upsample_nearest", "affine_grid", "lp_pool3d", "triplet_margin_with_distance_loss",
+    "native_channel_shuffle", "fractional_max_pool2d", "fractional_max_pool3d", "fractional_max_pool2d_with_indices",
+    "fractional_max_pool3d_with_indices", "max_pool1d_with_indices", "max_pool2d_with_indices", "max_pool3d_with_indices",
+    "adaptive_max_pool1d_with_indices", "adaptive_max_pool2d_with_indices", "adaptive_max_pool3d_with_indices",
+    "embedding_bag",
 )  # fmt: skip
 """Names that are the package's function itself, where it exists."""
 LAYERS_ONLY = ("flatten", "squeeze", "unflatten", "unsqueeze")
@@ -39,7 +45,7 @@ hardtanh_, threshold_ = INPLACE["hardtanh_"], INPLACE["threshold_"]
 
 
 def __getattr__(name: str) -> Any:
-    found = COMPOSITES.get(name)
+    found = COMPOSITES.get(name) or ATTENTION.get(name)
     if found is None and (name in SHARED or name in LAYERS_ONLY):
         found = FUNCTIONS.get(name)
     if found is not None:
@@ -53,7 +59,7 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     own = {n for n, v in globals().items() if callable(v) and not n.startswith("_") and n[0].islower() and n not in NOT_PUBLIC}
-    return sorted(own | set(COMPOSITES) | {n for n in SHARED if n in FUNCTIONS})
+    return sorted(own | set(COMPOSITES) | set(ATTENTION) | {n for n in SHARED if n in FUNCTIONS})
 
 
 NOT_PUBLIC = ("plain_relu", "get_close_matches", *LAYERS_ONLY)
@@ -167,10 +173,9 @@ def embedding(
 ) -> Tensor:
     """Rows of `weight` (N, D) by integer index: (*) to (*, D). The row `padding_idx` gets no gradient.
 
-    max_norm and sparse gradients do not exist here: UnsupportedError.
+    max_norm: the rows used are first scaled to at most this norm (of order `norm_type`), in place. Sparse gradients do not exist here:
+    UnsupportedError.
     """
-    if max_norm is not None:
-        raise UnsupportedError("embedding: max_norm is not supported; normalise the weight after each step of the optimiser instead")
     if sparse:
         raise UnsupportedError("embedding: sparse gradients are not supported")
     row = -1
@@ -179,4 +184,53 @@ def embedding(
         if not -rows <= padding_idx < rows:
             raise ValueRangeError(f"embedding: padding_idx ({padding_idx}) must be within the {rows} rows of the weight")
         row = padding_idx % rows
+    if max_norm is not None:
+        FUNCTIONS["embedding_renorm_"](weight, input, max_norm, norm_type)
     return FUNCTIONS["embedding"](weight, input, row, scale_grad_by_freq)
+
+
+# ---- written with others -----------------------------------------------------------------------------------------------------------------
+
+
+def unfold(input: Tensor, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Tensor:
+    """The blocks of (N, C, H, W) or (C, H, W) as columns: (N, C * kernel, L) with L blocks, row by row. `fold` is the adjoint.
+
+    Raises ShapeError where no block fits.
+    """
+    return FUNCTIONS["im2col"](input, kernel_size, dilation, padding, stride)
+
+
+def rrelu(input: Tensor, lower: float = 1.0 / 8, upper: float = 1.0 / 3, training: bool = False, inplace: bool = False) -> Tensor:
+    """x where it is positive, a * x elsewhere: in training each a is drawn from [lower, upper), otherwise it is their mean.
+
+    Raises ValueRangeError for lower > upper. B. Xu et al., arXiv:1505.00853.
+    """
+    if not lower <= upper:
+        raise ValueRangeError(f"rrelu: lower ({lower}) must not be above upper ({upper})")
+    if not training:
+        return leaky_relu(input, (lower + upper) / 2, inplace)
+    slopes = FUNCTIONS["rand_like"](input) * (upper - lower) + lower
+    factor = FUNCTIONS["where"](input.detach() > 0, 1.0, slopes)
+    return INPLACE["mul_"](input, factor) if inplace else FUNCTIONS["mul"](input, factor)
+
+
+def rrelu_(input: Tensor, lower: float = 1.0 / 8, upper: float = 1.0 / 3, training: bool = False) -> Tensor:
+    """`rrelu` written into the operand."""
+    return rrelu(input, lower, upper, training, True)
+
+
+def gumbel_softmax(logits: Any, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1) -> Tensor:
+    """softmax((logits + noise) / tau) with noise of Gumbel's distribution; `hard`: one-hot vectors with the gradient of the soft ones.
+
+    E. Jang et al., arXiv:1611.01144; C. Maddison et al., arXiv:1611.00712. `eps` has no effect.
+    """
+    if eps != 1e-10:
+        warnings.warn("gumbel_softmax: eps has no effect", UserWarning, stacklevel=2)
+    uniform = INPLACE["exponential_"](FUNCTIONS["empty_like"](logits.detach()))
+    soft = FUNCTIONS["softmax"]((logits - FUNCTIONS["log"](uniform)) / tau, dim)
+    if not hard:
+        return soft
+    index = FUNCTIONS["argmax"](soft.detach(), dim, True)
+    zeros = FUNCTIONS["zeros_like"](logits.detach())
+    chosen = FUNCTIONS["scatter"](zeros, dim, index, FUNCTIONS["ones_like"](soft.detach()))
+    return chosen - soft.detach() + soft

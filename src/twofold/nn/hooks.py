@@ -11,7 +11,7 @@ from twofold.tensors.nodes import RemovableHandle
 class HookTable:
     """Hooks by kind, in the order they run."""
 
-    KINDS = ("forward_pre", "forward", "backward", "backward_pre", "state_dict", "load_pre", "load_post")
+    KINDS = ("forward_pre", "forward", "backward", "backward_pre", "state_dict", "state_dict_pre", "load_pre", "load_post")
 
     def __init__(self) -> None:
         self.tables: dict[str, dict[int, Any]] = {k: {} for k in self.KINDS}
@@ -62,12 +62,16 @@ class HookTable:
         for hook, _, _ in list(self.tables["state_dict"].values()):
             hook(module, result, prefix, {})
 
+    def state_dict_pre(self, module: Any, prefix: str, keep_vars: bool) -> None:
+        for hook, _, _ in list(self.tables["state_dict_pre"].values()):
+            hook(module, prefix, keep_vars)
+
     def load_pre(
         self, module: Any, given: dict[str, Any], prefix: str, strict: bool, missing: list[str], unexpected: list[str], errors: list[str]
     ) -> None:
         for hook, _, _ in list(self.tables["load_pre"].values()):
             hook(module, given, prefix, {}, strict, missing, unexpected, errors)
 
-    def load_post(self, module: Any, missing: list[str], unexpected: list[str]) -> None:
+    def load_post(self, module: Any, keys: Any) -> None:
         for hook, _, _ in list(self.tables["load_post"].values()):
-            hook(module, (missing, unexpected))
+            hook(module, keys)

@@ -5,30 +5,19 @@ from __future__ import annotations
 import itertools
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from twofold.ir.mode import RECORDER
 from twofold.nn.hooks import HookTable
 from twofold.nn.parameter import Buffer, Parameter
-from twofold.nn.state import load_into
-from twofold.support.errors import ArgumentError, ModuleError
+from twofold.nn.state import IncompatibleKeys, load_into
+from twofold.support.errors import ArgumentError, ModuleError, UnsupportedError, ValueRangeError
 from twofold.tensors.convert import parse_to
 from twofold.tensors.core import Symbol, Tensor
+from twofold.tensors.functions import FUNCTIONS
 from twofold.tensors.nodes import RemovableHandle
 
 T = TypeVar("T", bound="Module")
-
-
-class IncompatibleKeys(NamedTuple):
-    """What `load_state_dict` returns: keys the module has and the dict lacks, and the other way round."""
-
-    missing_keys: list[str]
-    unexpected_keys: list[str]
-
-    def __repr__(self) -> str:
-        if not self.missing_keys and not self.unexpected_keys:
-            return "<All keys matched successfully>"
-        return f"IncompatibleKeys(missing_keys={self.missing_keys}, unexpected_keys={self.unexpected_keys})"
 
 
 class Module:
@@ -38,6 +27,8 @@ class Module:
     Subclasses call `super().__init__()` first and define `forward`.
     """
 
+    call_super_init = False
+    dump_patches = False
     training: bool
     _parameters: dict[str, Tensor | None]
     _buffers: dict[str, Tensor | None]
@@ -203,6 +194,10 @@ class Module:
         """Call `hook(module, state_dict, prefix, local_metadata)` after `state_dict` filled this module's part."""
         return self._hook_table().add("state_dict", hook)
 
+    def register_state_dict_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Call `hook(module, prefix, keep_vars)` before `state_dict` reads this module."""
+        return self._hook_table().add("state_dict_pre", hook)
+
     def register_load_state_dict_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Call `hook(module, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs)` before loading."""
         return self._hook_table().add("load_pre", hook)
@@ -280,6 +275,20 @@ class Module:
                 raise ModuleError(f"{type(module).__name__} has no submodule {part!r} (looking for {target!r})")
             module = found
         return module
+
+    def set_submodule(self, target: str, module: Module, strict: bool = False) -> None:
+        """Put a module at this path; the path up to it must exist. `strict`: the module itself must exist already."""
+        path, _, name = target.rpartition(".")
+        if not name:
+            raise ValueRangeError("set_submodule: the path must not be empty")
+        if not isinstance(module, Module):
+            raise ValueRangeError(f"set_submodule: {type(module).__name__} is not a Module")
+        parent = self.get_submodule(path)
+        if strict and parent._modules.get(name) is None:
+            raise ModuleError(f"{type(parent).__name__} has no submodule {name!r} (setting {target!r})")
+        if hasattr(parent, name) and name not in parent._modules:
+            raise ModuleError(f"{type(parent).__name__}: {name!r} is not a Module (setting {target!r})")
+        setattr(parent, name, module)
 
     def get_parameter(self, target: str) -> Tensor:
         """The parameter of this path."""
@@ -383,13 +392,25 @@ class Module:
         """There is no CUDA device: raises DeviceError."""
         return self.to(device="cuda")
 
+    def get_extra_state(self) -> Any:
+        """What the state dict holds besides tensors, under `_extra_state`; a subclass that has some defines this and `set_extra_state`."""
+        raise ModuleError(f"{type(self).__name__} has no extra state: define get_extra_state() and set_extra_state() together")
+
+    def set_extra_state(self, state: Any) -> None:
+        """Take back what `get_extra_state` gave."""
+        raise ModuleError(f"{type(self).__name__} has no extra state: define get_extra_state() and set_extra_state() together")
+
     def state_dict(self, *, destination: dict[str, Any] | None = None, prefix: str = "", keep_vars: bool = False) -> dict[str, Any]:
         """Parameters and persistent buffers by path, an OrderedDict; tensors share memory with the module's (`keep_vars`: are the module's
         tensors themselves)."""
         result: dict[str, Any] = OrderedDict() if destination is None else destination
+        if self._hooks is not None:
+            self._hooks.state_dict_pre(self, prefix, keep_vars)
         for name, t in itertools.chain(self._parameters.items(), self._buffers.items()):
             if t is not None and name not in self._non_persistent:
                 result[prefix + name] = t if keep_vars else t.detach()
+        if type(self).get_extra_state is not Module.get_extra_state:
+            result[f"{prefix}_extra_state"] = self.get_extra_state()
         for name, module in self._modules.items():
             if module is not None:
                 module.state_dict(destination=result, prefix=f"{prefix}{name}.", keep_vars=keep_vars)
@@ -400,8 +421,27 @@ class Module:
     def load_state_dict(self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False) -> IncompatibleKeys:
         """Copy tensors from a state dict. Raises StateDictError listing every missing, unexpected and misshapen key (`strict=False`: only
         the misshapen); `assign=True` takes the tensors themselves."""
-        missing, unexpected = load_into(self, state_dict, strict, assign)
-        return IncompatibleKeys(missing, unexpected)
+        return load_into(self, state_dict, strict, assign)
+
+    def to_empty(self: T, *, device: Any, recurse: bool = True) -> T:
+        """Parameters and buffers on a device with memory of their own and no values: after `Module(..., device="meta")`. Returns self."""
+        modules = list(self.modules()) if recurse else [self]
+        for module in modules:
+            for p in module._parameters.values():
+                if p is not None:
+                    p.data = FUNCTIONS["empty"](p._type.shape, dtype=p._type.dtype, device=device)
+            for name, b in module._buffers.items():
+                if b is not None:
+                    module._buffers[name] = FUNCTIONS["empty"](b._type.shape, dtype=b._type.dtype, device=device)
+        return self
+
+    def type(self: T, dst_type: Any) -> T:
+        """All parameters and buffers in this dtype."""
+        return self._apply(lambda t: t.to(dtype=dst_type))
+
+    def register_backward_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """PyTorch's outdated hook, which sees the gradients of the last operation only: raises UnsupportedError."""
+        raise UnsupportedError("register_backward_hook does not exist: use register_full_backward_hook")
 
     def share_memory(self: T) -> T:
         """Memory is not shared between processes here; raises ModuleError."""

@@ -10,6 +10,7 @@ import numpy as np
 
 from twofold.ir.dtypes import INTEGER
 from twofold.ir.types import TensorType
+from twofold.ops import activation_eager as eager
 from twofold.ops import special
 from twofold.ops.record import define, helper
 from twofold.ops.select import keep_where
@@ -140,13 +141,34 @@ define(
     gradient=(lambda g, input, lambd: where(logical_and(input >= -lambd, input <= lambd), 0.0, g),),
     doc="x where |x| > lambd, 0 elsewhere.",
 )  # fmt: skip
+
+
+def _softshrink_type(input: TensorType, lambd: Any) -> TensorType:
+    if lambd < 0:
+        raise ValueRangeError(f"softshrink: lambd must not be negative, not {lambd}")
+    return _only("softshrink", "float")(input, lambd=lambd)
+
+
 define(
     "softshrink(Tensor input, Scalar lambd=0.5) -> Tensor",
-    type_rule=_only("softshrink", "float"), onnx="Shrink@9",
+    type_rule=_softshrink_type, onnx="Shrink@9",
     body="where(input > lambd, input - lambd, where(input < -lambd, input + lambd, input * 0.0))",
     gradient=(lambda g, input, lambd: where(logical_and(input >= -lambd, input <= lambd), 0.0, g),),
     doc="x - lambd above lambd, x + lambd below -lambd, 0 between.",
 )  # fmt: skip
+
+
+def _pair(name: str) -> Any:
+    """The type rule of an activation's gradient: `grad` and `input` of one type."""
+
+    def rule(grad: TensorType, input: TensorType, **attributes: Any) -> TensorType:
+        check_dtype(name, input.dtype, "float")
+        if grad.shape != input.shape:
+            raise ShapeError(f"{name}: grad has shape {tuple(grad.shape)}, input {tuple(input.shape)}")
+        return input
+
+    return rule
+
 
 # ---- smooth ----------------------------------------------------------------------------------------------------------------------
 
@@ -206,9 +228,32 @@ def silu_slope(input: Any) -> Any:
 define(
     "silu(Tensor input) -> Tensor",
     type_rule=elementwise("silu", accepts="float"), promotion="default", body="input / (1.0 + exp(-input))", inplace=True,
-    gradient=(lambda g, input: g * silu_slope(input),),
+    eager=eager.silu,
+    gradient=(lambda g, input: silu_backward(g, input),),
     decomposition=lambda input: input * sigmoid(input),
     doc="x * sigmoid(x).",
+)  # fmt: skip
+
+
+@helper
+def silu_curve(input: Any) -> Any:
+    """The slope's slope, s (1 - s) (2 + x (1 - 2 s))."""
+    s = sigmoid(input)
+    return s * (1.0 - s) * (input * (1.0 - s * 2.0) + 2.0)
+
+
+def _silu_backward(grad: Any, input: Any) -> Any:
+    with np.errstate(over="ignore"):
+        s = 1.0 / (1.0 + np.exp(-input))
+    return grad * (s * (1.0 + input * (1.0 - s)))
+
+
+define(
+    "silu_backward(Tensor grad, Tensor input) -> Tensor",
+    type_rule=_pair("silu_backward"), reference=_silu_backward, eager=eager.silu_backward, method=False,
+    gradient=(lambda g, input: silu_backward(g, input), lambda g, grad, input: g * grad * silu_curve(input)),
+    decomposition=lambda grad, input: grad * silu_slope(input),
+    doc="The gradient of silu: grad s (1 + x (1 - s)), s the logistic function of x.",
 )  # fmt: skip
 
 
@@ -264,12 +309,42 @@ def gelu_parts(input: Any, approximate: str) -> Any:
 
 define(
     "gelu(Tensor input, *, str approximate='none') -> Tensor",
-    type_rule=_gelu_type, reference=_gelu, onnx="Gelu@20",
-    gradient=(lambda g, input, approximate: g * gelu_slope(input, approximate),),
+    type_rule=_gelu_type, reference=_gelu, eager=eager.gelu, onnx="Gelu@20",
+    gradient=(lambda g, input, approximate: gelu_backward(g, input, approximate),),
     decomposition=lambda input, approximate: gelu_parts(input, approximate),
     doc="""x * Phi(x), Phi the distribution function of the normal distribution (Hendrycks and Gimpel, arXiv:1606.08415).
 
     approximate: 'none', or 'tanh' for 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x**3))).""",
+)  # fmt: skip
+
+
+@helper
+def gelu_curve(input: Any, approximate: str) -> Any:
+    """The slope's slope."""
+    square = input * input
+    if approximate == "tanh":
+        t = tanh(input * 0.7978845608028654 * (square * 0.044715 + 1.0))
+        inner = (square * 0.134145 + 1.0) * 0.7978845608028654  # the slope of tanh's argument, whose own slope is 6 * 0.0356774 x
+        return (1.0 - t * t) * (inner + square * 0.10703222440890037 - input * t * (inner * inner))
+    return exp(square * -0.5) * 0.3989422804014327 * (2.0 - square)
+
+
+def _gelu_backward(grad: Any, input: Any, approximate: str = "none") -> Any:
+    if approximate == "tanh":
+        t = np.tanh(0.7978845608028654 * (input + 0.044715 * (input * input * input)))
+        return grad * (0.5 * (1.0 + t) + 0.3989422804014327 * input * (1.0 - t * t) * (1.0 + 0.134145 * (input * input)))
+    return grad * (0.5 * special.erfc(input * -0.7071067811865476) + input * np.exp(-0.5 * (input * input)) * 0.3989422804014327)
+
+
+define(
+    "gelu_backward(Tensor grad, Tensor input, str approximate='none') -> Tensor",
+    type_rule=_pair("gelu_backward"), reference=_gelu_backward, eager=eager.gelu_backward, method=False,
+    gradient=(
+        lambda g, input, approximate: gelu_backward(g, input, approximate),
+        lambda g, grad, input, approximate: g * grad * gelu_curve(input, approximate),
+    ),
+    decomposition=lambda grad, input, approximate: grad * gelu_slope(input, approximate),
+    doc="The gradient of gelu: grad (Phi(x) + x phi(x)), or the slope of the approximation by tanh.",
 )  # fmt: skip
 
 # ---- gated -----------------------------------------------------------------------------------------------------------------------

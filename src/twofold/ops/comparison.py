@@ -69,21 +69,21 @@ define(
 # ---- bits ------------------------------------------------------------------------------------------------------------------------
 
 
-def _bits(name: str, function: Any, doc: str) -> None:
+def _bits(name: str, symbol: str, doc: str) -> None:
     define(
         f"{name}(Tensor input, Tensor other) -> Tensor",
-        type_rule=elementwise(name, accepts="integral"), promotion="default", reference=function, inplace=True,
+        type_rule=elementwise(name, accepts="integral"), promotion="default", body=f"input {symbol} other", inplace=True,
         onnx=f"{name.title().replace('_', '')}@18",
         gradient=NOT_DIFFERENTIABLE, doc=f"{doc} of integers bit by bit, or of bools. Floating-point dtypes raise DTypeError.",
     )  # fmt: skip
 
 
-_bits("bitwise_and", np.bitwise_and, "And")
-_bits("bitwise_or", np.bitwise_or, "Or")
-_bits("bitwise_xor", np.bitwise_xor, "Exclusive or")
+_bits("bitwise_and", "&", "And")
+_bits("bitwise_or", "|", "Or")
+_bits("bitwise_xor", "^", "Exclusive or")
 define(
     "bitwise_not(Tensor input) -> Tensor",
-    type_rule=elementwise("bitwise_not", accepts="integral"), promotion="default", reference=np.bitwise_not, inplace=True,
+    type_rule=elementwise("bitwise_not", accepts="integral"), promotion="default", body="~input", inplace=True,
     onnx="BitwiseNot@18",
     gradient=NOT_DIFFERENTIABLE, doc="Every bit inverted; of bools, the logical not. Floating-point dtypes raise DTypeError.",
 )  # fmt: skip
@@ -103,12 +103,12 @@ def _shift_type(name: str) -> Any:
 
 define(
     "bitwise_left_shift(Tensor input, Tensor other) -> Tensor",
-    type_rule=_shift_type("bitwise_left_shift"), promotion="default", reference=np.left_shift, inplace=True, onnx="BitShift@11",
+    type_rule=_shift_type("bitwise_left_shift"), promotion="default", body="left_shift(input, other)", inplace=True, onnx="BitShift@11",
     gradient=NOT_DIFFERENTIABLE, doc="Bits moved up by `other` places; 0 where `other` is negative or too large.",
 )  # fmt: skip
 define(
     "bitwise_right_shift(Tensor input, Tensor other) -> Tensor",
-    type_rule=_shift_type("bitwise_right_shift"), promotion="default", reference=np.right_shift, inplace=True, onnx="BitShift@11",
+    type_rule=_shift_type("bitwise_right_shift"), promotion="default", body="right_shift(input, other)", inplace=True, onnx="BitShift@11",
     gradient=NOT_DIFFERENTIABLE,
     doc="Bits moved down by `other` places, the sign kept; 0 (-1 of negative numbers) where `other` is negative or too large.",
 )  # fmt: skip
@@ -139,5 +139,7 @@ def _isclose_type(input: Any, other: Any, rtol: float, atol: float, equal_nan: b
 define(
     "isclose(Tensor input, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> Tensor",
     type_rule=_isclose_type, promotion="default", reference=isclose_arrays, gradient=NOT_DIFFERENTIABLE,
+    body="(input == other) | (equal_nan & isnan(input) & isnan(other)) | "
+    "(isfinite(input) & isfinite(other) & (abs(input * 1.0 - other * 1.0) <= atol + abs(rtol * other)))",
     doc="True where |input - other| <= atol + rtol * |other|, or both are one infinity (or NaN, with equal_nan). The dtypes must be equal.",
 )  # fmt: skip

@@ -156,15 +156,23 @@ def _range_size(start: Any, end: Any, step: Any) -> Any:
     return -((start - end) // step) if type(start) is type(end) is type(step) is int else math.ceil((end - start) / step)
 
 
+def _range_bounds(values: tuple[Any, ...], kind: DType) -> tuple[Any, ...]:
+    """Start, end and step as a range of this dtype counts: of an integer dtype their whole parts, as PyTorch's."""
+    if kind.category == FLOAT:
+        return values
+    return tuple(int(v) if type(v) is float and math.isfinite(v) else v for v in values)
+
+
 def _arange_type(start: Any, end: Any, step: Any, dtype: DType | None, device: str | None) -> TensorType:
     kind = _range_dtype(start, end, step, dtype)
     if kind is dtypes.bool_:
         raise DTypeError("arange: bool is no dtype of a range")
-    return sized("arange", (_range_size(start, end, step),), kind, device)
+    return sized("arange", (_range_size(*_range_bounds((start, end, step), kind)),), kind, device)
 
 
 def _arange(start: Any, end: Any, step: Any = 1, dtype: DType | None = None, device: str | None = None) -> Any:
     kind = _range_dtype(start, end, step, dtype)
+    start, end, step = _range_bounds((start, end, step), kind)
     steps = np.arange(_range_size(start, end, step))
     return ((steps * step if step != 1 else steps) + start).astype(kind.numpy)
 
@@ -183,6 +191,20 @@ def linear_steps(start: float, end: float, steps: int) -> np.ndarray:
     return np.where(i < steps // 2 if steps > 1 else True, start + i * width, end - (steps - 1 - i) * width)
 
 
+def _linspace(start: float, end: float, steps: int, dtype: DType | None = None, device: str | None = None) -> np.ndarray:
+    kind = dtype or dtypes.get_default_dtype()
+    first, last = _range_bounds((start, end), kind)
+    return linear_steps(first, last, steps).astype(kind.numpy)
+
+
+def _logspace(
+    start: float, end: float, steps: int, base: float = 10.0, dtype: DType | None = None, device: str | None = None
+) -> np.ndarray:
+    kind = dtype or dtypes.get_default_dtype()
+    first, last = _range_bounds((start, end), kind)
+    return np.power(base, linear_steps(first, last, steps)).astype(kind.numpy)
+
+
 def _space_type(name: str) -> Any:
     def rule(start: Any, end: Any, steps: Any, dtype: DType | None, device: str | None, base: float = 10.0) -> TensorType:
         if type(steps) is int and steps < 0:
@@ -195,16 +217,13 @@ def _space_type(name: str) -> Any:
 define(
     "linspace(Scalar start, Scalar end, int steps, *, dtype? dtype=None, device? device=None) -> Tensor",
     type_rule=_space_type("linspace"), gradient=NOT_DIFFERENTIABLE, any_dtype=True, cost="copy", method=False,
-    reference=lambda start, end, steps, dtype=None, device=None:
-        linear_steps(start, end, steps).astype((dtype or dtypes.get_default_dtype()).numpy),
-    doc="`steps` evenly spaced numbers from `start` to `end`, both included.",
+    reference=_linspace,
+    doc="`steps` evenly spaced numbers from `start` to `end`, both included (of an integer dtype: between their whole parts).",
 )  # fmt: skip
 define(
     "logspace(Scalar start, Scalar end, int steps, float base=10.0, *, dtype? dtype=None, device? device=None) -> Tensor",
     type_rule=_space_type("logspace"), gradient=NOT_DIFFERENTIABLE, any_dtype=True, cost="copy", method=False,
-    reference=lambda start, end, steps, base=10.0, dtype=None, device=None: np.power(base, linear_steps(start, end, steps)).astype(
-        (dtype or dtypes.get_default_dtype()).numpy
-    ),
+    reference=_logspace,
     doc="`base` to the powers of `steps` evenly spaced exponents from `start` to `end`.",
 )  # fmt: skip
 define(

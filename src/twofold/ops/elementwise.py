@@ -18,6 +18,7 @@ from twofold.ir.dtypes import dtype_of_scalar
 from twofold.ir.op import NOT_DIFFERENTIABLE
 from twofold.ir.types import TensorType, common_device, tensor_type
 from twofold.ops.record import define, helper
+from twofold.ops.scalar import trunc_divide as trunc_divide_arrays
 from twofold.ops.select import select
 from twofold.ops.typing import broadcast_shapes, compute_dtype, elementwise, operand_shapes, same
 from twofold.support.errors import DTypeError, ValueRangeError
@@ -103,16 +104,14 @@ def _fmod(input: Any, other: Any) -> Any:
     return np.fmod(input, other)
 
 
-def _truncated(input: Any, other: Any) -> Any:
-    if np.result_type(input, other).kind == "f":
-        return np.trunc(np.true_divide(input, other))
-    quotient = np.floor_divide(input, other)
-    return quotient + ((quotient < 0) & (quotient * other != input)).astype(quotient.dtype)
-
-
 def _div_mode(input: Any, other: Any, rounding_mode: str) -> Any:
     check_divisor("div", other)
-    return np.floor_divide(input, other) if rounding_mode == "floor" else _truncated(input, other)
+    return np.floor_divide(input, other) if rounding_mode == "floor" else trunc_divide_arrays(input, other)
+
+
+def _trunc_divide(input: Any, other: Any) -> Any:
+    check_divisor("trunc_divide", other)
+    return trunc_divide_arrays(input, other)
 
 
 def _div_mode_type(input: Any, other: Any, rounding_mode: str) -> TensorType:
@@ -131,10 +130,28 @@ define(
     ),
     doc="The quotient rounded down. An integer division by zero raises ValueRangeError. The gradient is zero (PyTorch has none).",
 )  # fmt: skip
+
+
+@helper
+def divided(input: Any, other: Any, rounding_mode: Any) -> Any:
+    """The quotient rounded as `rounding_mode` says."""
+    return floor_divide(input, other) if rounding_mode == "floor" else trunc_divide(input, other)
+
+
+define(
+    "trunc_divide(Tensor input, Tensor other) -> Tensor",
+    type_rule=elementwise("trunc_divide", accepts="number"), promotion="default", reference=_trunc_divide, method=False, function=False,
+    body="trunc_divide(input, other)",
+    gradient=(
+        lambda input_shape, input_dtype, input_device: no_slope(input_shape, input_dtype, input_device),
+        lambda other_shape, other_dtype, other_device: no_slope(other_shape, other_dtype, other_device),
+    ),
+    doc="The quotient rounded towards zero. An integer division by zero raises ValueRangeError. The gradient is zero.",
+)  # fmt: skip
 define(
     "div_mode(Tensor input, Tensor other, *, str rounding_mode) -> Tensor",
     type_rule=_div_mode_type, promotion="default", reference=_div_mode, inplace=True, node_name="DivBackward2", method=False,
-    function=False,
+    function=False, decomposition=lambda input, other, rounding_mode: divided(input, other, rounding_mode),
     gradient=(
         lambda input_shape, input_dtype, input_device: no_slope(input_shape, input_dtype, input_device),
         lambda other_shape, other_dtype, other_device: no_slope(other_shape, other_dtype, other_device),
@@ -295,9 +312,20 @@ def clamp_above(input: Any, min: Any, max: Any) -> Any:
     return input > max if min is None else logical_or(input > max, max < min)
 
 
+@helper
+def clamped(input: Any, min: Any, max: Any) -> Any:
+    """The limits that are given, one after the other."""
+    if min is None:
+        return minimum(input, max)
+    if max is None:
+        return maximum(input, min)
+    return minimum(maximum(input, min), max)
+
+
 define(
     "clamp(Tensor input, Tensor? min=None, Tensor? max=None) -> Tensor",
     type_rule=_clamp_type, promotion="default", reference=_clamp, inplace=True, onnx="Clip@13", node_name="ClampBackward1",
+    decomposition=lambda input, min, max: clamped(input, min, max),
     gradient=(
         lambda g, input, min, max: where(clamp_inside(input, min, max), g, 0.0),
         lambda g, input, min, max: where(clamp_below(input, min, max), g, 0.0),
@@ -352,23 +380,15 @@ define(
 )  # fmt: skip
 
 
-def _logaddexp(input: Any, other: Any) -> Any:
-    return np.logaddexp(input, other)
-
-
 define(
     "logaddexp(Tensor input, Tensor other) -> Tensor",
-    type_rule=elementwise("logaddexp", accepts="float"), promotion="default", reference=_logaddexp,
+    type_rule=elementwise("logaddexp", accepts="float"), promotion="default", body="logaddexp(input, other)",
     gradient=(lambda g, input, other: g * sigmoid(input - other), lambda g, input, other: g * sigmoid(other - input)),
     decomposition=lambda input, other: where(
         input == other, input + 0.6931471805599453, maximum(input, other) + log1p(exp(-abs(input - other)))
     ),
     doc="log(exp(input) + exp(other)) without overflow.",
 )  # fmt: skip
-
-
-def _xlogy(input: Any, other: Any) -> Any:
-    return np.where((input == 0.0) & ~np.isnan(other), 0.0, input * np.log(other))
 
 
 @helper
@@ -383,7 +403,8 @@ def log_of(x: Any) -> Any:
 
 define(
     "xlogy(Tensor input, Tensor other) -> Tensor",
-    type_rule=elementwise("xlogy", "float"), promotion="float", reference=_xlogy, inplace=True,
+    type_rule=elementwise("xlogy", "float"), promotion="float", inplace=True,
+    body="xlogy(input, other)",
     gradient=(
         lambda g, input, other: where(logical_and(input == 0.0, other <= 0.0), 0.0, g * log_of(other)),
         lambda g, input, other: g * (input / other),

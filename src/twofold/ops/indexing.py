@@ -50,9 +50,9 @@ def check_positive(name: str, index: Any, dim: int, n: int) -> None:
 
 def same_except(name: str, what: str, small: tuple[Any, ...], large: tuple[Any, ...], dim: int | None) -> None:
     """Raise ShapeError unless each size in `small` (except in `dim`) is at most that in `large`."""
-    fits = len(small) == len(large) and all(
+    fits = 0 in small or (len(small) == len(large) and all(
         d == dim or not (type(n) is int and type(m) is int) or n <= m for d, (n, m) in enumerate(zip(small, large, strict=True))
-    )
+    ))
     if not fits:
         where = "" if dim is None else f" outside dimension {dim}"
         raise ShapeError(f"{name}: index of shape {small} does not fit {what} of shape {large}{where}")
@@ -227,12 +227,23 @@ define(
 # ---- gather and scatter ----------------------------------------------------------------------------------------------------------
 
 
+def check_indices(name: str, index: TensorType) -> None:
+    """`check_index_dtype`; an index without elements may have any dtype, as in PyTorch."""
+    if index.numel != 0:
+        check_index_dtype(name, index.dtype)
+
+
+def check_ranks(name: str, input: TensorType, index: TensorType) -> None:
+    """The index has as many dimensions as the tensor; 0-d counts as 1-d. Without elements it may have any shape."""
+    if max(index.ndim, 1) != max(input.ndim, 1) and index.numel != 0:
+        raise ShapeError(f"{name}: the index of shape {index.shape} must have as many dimensions as the tensor of shape {input.shape}")
+
+
 def _gather_type(input: TensorType, index: TensorType, dim: int) -> TensorType:
-    check_index_dtype("gather", index.dtype)
+    check_indices("gather", index)
     common_device((input, index), "gather")
-    if index.ndim != input.ndim:
-        raise ShapeError(f"gather: the index of shape {index.shape} must have as many dimensions as the tensor of shape {input.shape}")
-    same_except("gather", "a tensor", index.shape, input.shape, dim)
+    check_ranks("gather", input, index)
+    same_except("gather", "a tensor", index.shape or (1,), input.shape or (1,), dim)
     return input.with_shape(index.shape)
 
 
@@ -242,9 +253,11 @@ def _box(shape: tuple[int, ...], dim: int) -> tuple[slice, ...]:
 
 
 def _gather(input: Any, index: Any, dim: int) -> Any:
-    if not input.ndim:
-        check_positive("gather", np.asarray(index), 0, 1)
-        return np.array(input)
+    if not index.size:
+        return np.zeros(index.shape, input.dtype)
+    if not input.ndim or not index.ndim:
+        check_positive("gather", np.asarray(index), 0, input.size)
+        return np.reshape(input, -1)[index]
     check_positive("gather", index, dim, input.shape[dim])
     return np.take_along_axis(input[_box(index.shape, dim)], index, dim)
 
@@ -259,13 +272,12 @@ define(
 
 def _scatter_type(name: str) -> Any:
     def rule(input: TensorType, index: TensorType, src: TensorType | None = None, *, dim: int, **attributes: Any) -> TensorType:
-        check_index_dtype(name, index.dtype)
+        check_indices(name, index)
         common_device((input, index) if src is None else (input, index, src), name)
-        if index.ndim != input.ndim:
-            raise ShapeError(f"{name}: the index of shape {index.shape} must have as many dimensions as the tensor of shape {input.shape}")
-        same_except(name, "a tensor", index.shape, input.shape, dim)
+        check_ranks(name, input, index)
+        same_except(name, "a tensor", index.shape or (1,), input.shape or (1,), dim)
         if src is not None:
-            same_except(name, "a source", index.shape, src.shape, None)
+            same_except(name, "a source", index.shape or (1,), src.shape or (1,), None)
             if src.dtype is not input.dtype:
                 raise DTypeError(f"{name}: a source of {src.dtype.name} for a tensor of {input.dtype.name}; convert it with .to(dtype)")
         return input
@@ -294,9 +306,10 @@ def _scatter(name: str, input: Any, dim: int, index: Any, src: Any, ufunc: Any =
     if not i.size:
         return result
     flat = result.reshape(-1)
-    where = flat_positions(i, dim, result.shape).reshape(-1)
+    i = i if i.ndim else i.reshape(1)
+    where = flat_positions(i, dim, result.shape or (1,)).reshape(-1)
     if isinstance(src, np.ndarray):
-        src = src[tuple(slice(m) for m in i.shape)].reshape(-1)
+        src = np.atleast_1d(src)[tuple(slice(m) for m in i.shape)].reshape(-1)
     if ufunc is None:
         flat[where] = src
     else:
@@ -308,6 +321,8 @@ def _scatter(name: str, input: Any, dim: int, index: Any, src: Any, ufunc: Any =
 def gathered(g: Any, dim: Any, index: Any, shape: Any) -> Any:
     """The gradient of a source that was scattered; parts of it that the index does not reach get none."""
     r = gather(g, dim, index)
+    if not shape or not r.shape:
+        return reshape(r, shape)
     rest = [n for d in reversed(range(len(shape))) for n in (0, shape[d] - r.shape[d])]
     return r if tuple(r.shape) == tuple(shape) else constant_pad_nd(r, tuple(rest), 0)
 

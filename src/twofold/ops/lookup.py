@@ -11,7 +11,16 @@ import numpy as np
 from twofold.ir import dims, dtypes
 from twofold.ir.op import NOT_DIFFERENTIABLE
 from twofold.ir.types import TensorType, common_device, tensor_type
-from twofold.ops.indexing import add_rows, check_index_dtype, check_positive, flat_positions, refuse, same_except
+from twofold.ops.indexing import (
+    add_rows,
+    check_index_dtype,
+    check_indices,
+    check_positive,
+    check_ranks,
+    flat_positions,
+    refuse,
+    same_except,
+)
 from twofold.ops.record import define, helper
 from twofold.ops.typing import broadcast_shapes
 from twofold.support.errors import DTypeError, ShapeError, ValueRangeError
@@ -228,21 +237,18 @@ define(
 
 # ---- scatter_reduce ----------------------------------------------------------------------------------------------------------------
 
-REDUCTIONS = {"sum": np.add, "mean": np.add, "amax": np.maximum, "amin": np.minimum}
+REDUCTIONS = {"sum": np.add, "mean": np.add, "prod": np.multiply, "amax": np.maximum, "amin": np.minimum}
 
 
 def _scatter_reduce_type(input: TensorType, index: TensorType, src: TensorType, dim: int, reduce: str, include_self: bool) -> TensorType:
-    check_index_dtype("scatter_reduce", index.dtype)
+    check_indices("scatter_reduce", index)
     common_device((input, index, src), "scatter_reduce")
     if reduce not in REDUCTIONS:
         raise ValueRangeError(f"scatter_reduce: reduce must be one of {', '.join(REDUCTIONS)}, not {reduce!r}")
     if index.shape != src.shape:
         raise ShapeError(f"scatter_reduce: index and source must have one shape, not {index.shape} and {src.shape}")
-    if index.ndim != input.ndim:
-        raise ShapeError(
-            f"scatter_reduce: the index of shape {index.shape} must have as many dimensions as the tensor of shape {input.shape}"
-        )
-    same_except("scatter_reduce", "a tensor", index.shape, input.shape, dim)
+    check_ranks("scatter_reduce", input, index)
+    same_except("scatter_reduce", "a tensor", index.shape or (1,), input.shape or (1,), dim)
     if src.dtype is not input.dtype:
         raise DTypeError(f"scatter_reduce: a source of {src.dtype.name} for a tensor of {input.dtype.name}; convert it with .to(dtype)")
     return input
@@ -254,7 +260,7 @@ def _scatter_reduce(input: Any, index: Any, src: Any, dim: int, reduce: str, inc
     check_positive("scatter_reduce", i, dim, input.shape[dim] if input.ndim else 1)
     if not i.size:
         return result
-    flat, where = result.reshape(-1), flat_positions(i, dim, result.shape).reshape(-1)
+    flat, where = result.reshape(-1), flat_positions(np.atleast_1d(i), dim, result.shape or (1,)).reshape(-1)
     if not include_self:
         flat[where] = _start(reduce, flat.dtype)
     REDUCTIONS[reduce].at(flat, where, np.reshape(src, -1))
@@ -267,8 +273,8 @@ def _scatter_reduce(input: Any, index: Any, src: Any, dim: int, reduce: str, inc
 
 def _start(reduce: str, dtype: np.dtype) -> Any:
     """The value that a reduction begins with."""
-    if reduce in ("sum", "mean"):
-        return 0
+    if reduce in ("sum", "mean", "prod"):
+        return 1 if reduce == "prod" else 0
     if dtype.kind == "b":
         return reduce == "amin"
     if dtype.kind == "f":
@@ -290,6 +296,8 @@ def reduced_self(g: Any, input: Any, dim: Any, index: Any, src: Any, result: Any
         return scatter_value(g, dim, index, 0)
     if reduce == "sum":
         return g
+    if reduce == "prod":
+        return g * scatter_reduce(ones_like(g), dim, index, src, reduce, include_self=True)
     if reduce == "mean":
         return g / reduce_counts(g, dim, index, 1.0, ones_like(g))
     own = zeros_like(g) + eq(input, result)
@@ -297,10 +305,30 @@ def reduced_self(g: Any, input: Any, dim: Any, index: Any, src: Any, result: Any
 
 
 @helper
+def product_source(g: Any, input: Any, dim: Any, index: Any, src: Any, include_self: Any) -> Any:
+    """The gradient of a product for the source: for each value the product of the others of its group, of which one may be 0.
+
+    Zeros are left out of the products and counted: the others' product is 0 if one of them is 0, else the product of all values of the
+    group that are not 0, divided by the own value if that is not 0.
+    """
+    none = eq(src, 0.0)
+    plain = where(none, 1.0, src)
+    start = where(eq(input, 0.0), 1.0, input) if include_self else ones_like(g)
+    zeros_in = zeros_like(g) + eq(input, 0.0) if include_self else zeros_like(g)
+    count = scatter_add(zeros_in, dim, index, new_zeros(g, index.shape) + none)
+    product = scatter_reduce(start, dim, index, plain, "prod", include_self=True)
+    others = gather(count, dim, index)
+    others = where(none, others - 1.0, others)
+    return where(eq(others, 0.0), gather(g * product, dim, index) / plain, 0.0)
+
+
+@helper
 def reduced_source(g: Any, input: Any, dim: Any, index: Any, src: Any, result: Any, reduce: Any, include_self: Any) -> Any:
     """The gradient of `scatter_reduce` for the source; equal extremes share it."""
     if reduce == "sum":
         return gather(g, dim, index)
+    if reduce == "prod":
+        return product_source(g, input, dim, index, src, include_self)
     own = zeros_like(g)
     if reduce == "mean":
         return gather(g / reduce_counts(g, dim, index, 1.0, own + 1.0 if include_self else own), dim, index)
@@ -320,6 +348,6 @@ define(
         lambda g, input, dim, index, src, result, reduce, include_self:
             reduced_source(g, input, dim, index, src, result, reduce, include_self),
     ),
-    doc="""A copy with src[i, j, …] reduced ("sum", "mean", "amax" or "amin") into index[i, j, …] of dimension `dim`.
+    doc="""A copy with src[i, j, …] reduced ("sum", "mean", "prod", "amax" or "amin") into index[i, j, …] of dimension `dim`.
     `include_self`: together with what was there, or without it. Equal extremes share the gradient.""",
 )  # fmt: skip

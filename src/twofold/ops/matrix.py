@@ -143,7 +143,9 @@ def _matmul_type(input: TensorType, other: TensorType) -> TensorType:
 
 
 def _matmul(input: Any, other: Any) -> Any:
-    """Many rows times one matrix are one product; the rest is NumPy's."""
+    """Many rows times one matrix are one product (also where the matrix is repeated by `expand`); the rest is NumPy's."""
+    if other.ndim > 2 and input.ndim == other.ndim and input.shape[:-2] == other.shape[:-2] and not any(other.strides[:-2]) and other.size:
+        other = other[(0,) * (other.ndim - 2)]
     if other.ndim == 2:
         if input.ndim == 2:
             return input.dot(other)
@@ -245,7 +247,7 @@ def check_scales(name: str, t: TensorType, *scales: Any) -> None:
 
 
 def scaled(array: Any, factor: Any) -> Any:
-    """array * factor in the array's dtype."""
+    """array * factor, the factor in the array's dtype (of integers: its whole part)."""
     return array if factor == 1 else array * np.asarray(factor).astype(array.dtype)
 
 
@@ -259,7 +261,7 @@ def _add_product(input: Any, product: Any, beta: Any, alpha: Any) -> Any:
 
 define(
     "addmm(Tensor input, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
-    type_rule=_addmm_type, cost="matmul", onnx="Gemm@13",
+    type_rule=_addmm_type, cost="matmul", inplace=True, onnx="Gemm@13",
     reference=lambda input, mat1, mat2, beta=1, alpha=1: _add_product(input, mat1.dot(mat2), beta, alpha),
     flops=lambda ins, outs, attributes: product_flops(ins[1].shape[1], outs[0]) + 2 * outs[0].numel,
     gradient=(
@@ -278,13 +280,12 @@ def _baddbmm_type(input: TensorType, batch1: TensorType, batch2: TensorType, bet
     if a.shape[0] != b.shape[0]:
         raise ShapeError(f"baddbmm: batches of {a.shape[0]} and {b.shape[0]} matrices (shapes {tuple(a.shape)} and {tuple(b.shape)})")
     check_inner("baddbmm", a, b, a.shape[2], b.shape[1])
-    check_scales("baddbmm", base, beta, alpha)
     return _added("baddbmm", base, a.with_shape((a.shape[0], a.shape[1], b.shape[2])))
 
 
 define(
     "baddbmm(Tensor input, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
-    type_rule=_baddbmm_type, cost="matmul",
+    type_rule=_baddbmm_type, cost="matmul", inplace=True,
     reference=lambda input, batch1, batch2, beta=1, alpha=1: _add_product(input, np.matmul(batch1, batch2), beta, alpha),
     flops=lambda ins, outs, attributes: product_flops(ins[1].shape[2], outs[0]) + 2 * outs[0].numel,
     gradient=(

@@ -19,7 +19,7 @@ from twofold.ir.types import TensorType, tensor_type
 from twofold.ops.batch_statistics import Layout, gradients, normalize, statistics
 from twofold.ops.record import define, helper
 from twofold.ops.reduction import require_float
-from twofold.ops.summation import chunks
+from twofold.ops.summation import chunks, column_sums, row_sums
 from twofold.support.errors import ShapeError, ValueRangeError
 
 # ---- the parts that normalisations share -------------------------------------------------------------------------------------------
@@ -69,7 +69,7 @@ def _normalize_rows(x: Any, out: Any, eps: float, centred: bool) -> Any:
     """x̂ of 2-d rows into `out`; returns r, one a row."""
     n = x.shape[1]
     if centred:
-        np.subtract(x, (np.add.reduce(x, axis=1) / n)[:, None], out=out)
+        np.subtract(x, row_sums(x) / n, out=out)
         x = out
     r = 1.0 / np.sqrt(np.vecdot(x, x) / n + x.dtype.type(eps))
     np.multiply(x, r[:, None], out=out)
@@ -102,9 +102,9 @@ def _norm_backward(
         xhat = np.empty(gp.shape, x.dtype)
         r = _normalize_rows(x[part], xhat, eps, centred)
         if dw is not None:
-            dw += np.einsum("ij,ij->j", gp, xhat)
+            dw += column_sums(np.multiply(gp, xhat, out=d))
         if db is not None:
-            db += np.add.reduce(gp, axis=0)
+            db += column_sums(gp)
         u = gp if weight is None else gp * weight
         _project_rows(u, xhat, d, centred)
         d *= r[:, None]
@@ -116,7 +116,7 @@ def _project_rows(u: Any, xhat: Any, out: Any, centred: bool) -> None:
     n = u.shape[1]
     a = np.vecdot(u, xhat) / n
     if centred:
-        np.subtract(u, (np.add.reduce(u, axis=1) / n)[:, None], out=out)
+        np.subtract(u, row_sums(u) / n, out=out)
         u = out
     xhat *= a[:, None]
     np.subtract(u, xhat, out=out)

@@ -73,7 +73,7 @@ def _edge_shape(name: str, mode: str, count: int, input: TensorType, pad: tuple[
         limit = {"reflect": n - 1, "circular": n}.get(mode)
         if limit is not None and max(before, after) > limit:
             raise ShapeError(f"pad: mode {mode!r} can add at most {limit} to dimension {d} of size {n}, not {max(before, after)}")
-        if min(before, after) < 0:
+        if mode == "circular" and min(before, after) < 0:
             raise ValueRangeError(f"pad: mode {mode!r} takes no negative pads: {pad}")
         if n == 0:
             raise ShapeError(f"pad: mode {mode!r} has nothing to repeat in dimension {d} of size 0 (tensor of shape {input.shape})")
@@ -104,9 +104,13 @@ def fold_edges(grad: Any, input_sizes: tuple[int, ...], pad: tuple[int, ...], mo
     g = grad
     for d, before, after in pads_by_dim(pad, g.ndim):
         n = input_sizes[d]
-        result = np.array(g[along(d, slice(before, before + n))])
+        low, high = max(0, -before), n - max(0, -after)  # what negative pads leave
+        first, last = max(0, before), max(0, before) + max(0, high - low)
+        result = np.zeros((*g.shape[:d], n, *g.shape[d + 1 :]), g.dtype)
+        if last > first:
+            result[along(d, slice(low, high))] = g[along(d, slice(first, last))]
         for i, source in enumerate(edge_positions(mode, n, before, after)):
-            if not before <= i < before + n:
+            if not first <= i < last:
                 result[along(d, int(source))] += g[along(d, i)]
         g = result
     return g

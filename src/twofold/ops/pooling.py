@@ -7,6 +7,7 @@ Every pass keeps the memory layout of its input: channels-last arrays give chann
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from typing import Any
 
@@ -34,6 +35,14 @@ def pooled_size(n: Any, k: int, s: int, p: int, d: int, ceil_mode: bool) -> Any:
     return out - 1 if (out - 1) * s >= n + p else out
 
 
+def check_pooled(name: str, n: int, t: TensorType, float_only: bool) -> None:
+    """The dtype (means: floating-point or int64), and that nothing but the batch is empty."""
+    if t.dtype is dtypes.bool_ or (float_only and not (t.dtype.is_floating_point or t.dtype is dtypes.int64)):
+        raise DTypeError(f"{name} does not take {t.dtype.name} tensors; convert with .to(dtype)")
+    if 0 in t.shape[t.ndim - n - 1 :]:
+        raise ShapeError(f"{name}: only the batch may be empty, the input has shape {tuple(t.shape)}")
+
+
 def _pooled_type(
     name: str, input: Any, kernel_size: Ints, stride: Ints, padding: Ints, dilation: Ints, ceil_mode: bool, float_only: bool
 ) -> TensorType:
@@ -41,8 +50,7 @@ def _pooled_type(
     n = len(kernel_size)
     if t.ndim not in (n + 1, n + 2):
         raise ShapeError(f"{name}: the input must have {n + 1} or {n + 2} dimensions, not shape {tuple(t.shape)}")
-    if t.dtype is dtypes.bool_ or (float_only and not t.dtype.is_floating_point):
-        raise DTypeError(f"{name} does not take {t.dtype.name} tensors; convert with .to(dtype)")
+    check_pooled(name, n, t, float_only)
     for what, values, least in (("kernel_size", kernel_size, 1), ("stride", stride, 1), ("padding", padding, 0), ("dilation", dilation, 1)):
         if len(values) != n or min(values) < least:
             raise ValueRangeError(f"{name}: {what} must be {n} numbers of at least {least}, not {values}")
@@ -162,7 +170,7 @@ def _max_backward_eager(grad: Array, input: Array, output: Array, kernel_size: I
     np.copyto(left, grad)
     bits = left.view(whole)
     overlap = any(s < d * (k - 1) + 1 for s, k, d in zip(stride, kernel_size, dilation, strict=True))
-    covered = not overlap and all(k * m == size for k, m, size in zip(kernel_size, out, space, strict=True))
+    covered = not overlap and not any(padding) and all(k * m == size for k, m, size in zip(kernel_size, out, space, strict=True))
     result = np.empty_like(input) if covered else np.zeros_like(input)
     for o, i in taps(space, out, kernel_size, stride, padding, dilation):
         hit = input[i] == output[o]
@@ -285,6 +293,10 @@ def scale_means(y: Array, space: Ints, kernel: Ints, stride: Ints, padding: Ints
     n = len(kernel)
     out = y.shape[y.ndim - n :]
     counts = [window_counts(*each, include_pad) for each in zip(space, out, kernel, stride, padding, strict=True)]
+    if y.dtype.kind != "f":  # whole numbers: rounded towards zero
+        total = divisor if divisor is not None else functools.reduce(np.multiply.outer, counts)
+        quotient = np.abs(y) // np.abs(total)
+        return np.where((y < 0) != np.less(total, 0), -quotient, quotient)
     if divisor is not None:
         return y / y.dtype.type(divisor)
     if all((c == c[0]).all() for c in counts):
@@ -345,7 +357,8 @@ def avg_pool_gradient(
 
 AVG_DOC = """The mean of each window of `kernel_size` over the last {n} dimensions of (N, C, *space) or (C, *space).
 
-Padding counts as zeros unless `count_include_pad` is False; `divisor_override` replaces the count. Floating-point tensors only."""
+Padding counts as zeros unless `count_include_pad` is False; `divisor_override` replaces the count. Floating-point
+tensors, and int64, where means are rounded towards zero."""
 
 define(
     """avg_pool2d(Tensor input, int[2] kernel_size, int[2] stride, int[2] padding=0, bool ceil_mode=False, bool count_include_pad=True,

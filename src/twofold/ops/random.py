@@ -28,19 +28,21 @@ Array = Any
 Shape = tuple[Any, ...]
 
 
-def _state(name: str, state: Any) -> TensorType:
+def random_state(name: str, state: Any) -> TensorType:
+    """The type of a generator's state; raises DTypeError for another tensor."""
     t = tensor_operand(name, state, "state")
     if t.dtype is not dtypes.uint64 or t.shape != (2,):
         raise DTypeError(f"{name}: the state of a generator is two uint64 (seed, offset), not {t}")
     return t
 
 
-def _parts(state: Array) -> tuple[int, int]:
+def state_parts(state: Array) -> tuple[int, int]:
+    """(seed, offset) of a state."""
     return int(state[0]), int(state[1])
 
 
 def _float_type(name: str, state: Any, size: Shape, dtype: DType | None) -> TensorType:
-    result = sized(name, size, dtype, _state(name, state).device)
+    result = sized(name, size, dtype, random_state(name, state).device)
     if not result.dtype.is_floating_point:
         raise DTypeError(f"{name} draws floating-point numbers, not {result.dtype.name}")
     return result
@@ -64,7 +66,7 @@ def blocks(count: Any, words: int) -> Any:
 
 def _uniform(state: Array, size: Shape, low: float = 0.0, high: float = 1.0, dtype: DType | None = None) -> Array:
     wanted = (dtype or dtypes.get_default_dtype()).numpy
-    u = philox.uniform(*_parts(state), size, wanted)
+    u = philox.uniform(*state_parts(state), size, wanted)
     if low == 0.0 and high == 1.0:
         return u
     wide = u if wanted.itemsize > 2 else u.astype(np.float32)
@@ -91,7 +93,7 @@ Consumes a word a value (float64: two); 16-bit floats are computed in float32.""
 def _normal(state: Array, size: Shape, mean: float = 0.0, std: float = 1.0, dtype: DType | None = None) -> Array:
     wanted = (dtype or dtypes.get_default_dtype()).numpy
     wide = np.dtype(np.float32) if wanted.itemsize == 2 else wanted
-    z = philox.normal(*_parts(state), size, wide)
+    z = philox.normal(*state_parts(state), size, wide)
     if std != 1.0:
         z *= wide.type(std)
     if mean != 0.0:
@@ -120,7 +122,7 @@ def _exponential_type(state: Any, size: Shape, lambd: float, dtype: DType | None
 
 def _exponential(state: Array, size: Shape, lambd: float = 1.0, dtype: DType | None = None) -> Array:
     wanted = (dtype or dtypes.get_default_dtype()).numpy
-    e = philox.exponential(*_parts(state), size, np.dtype(np.float32) if wanted.itemsize == 2 else wanted)
+    e = philox.exponential(*state_parts(state), size, np.dtype(np.float32) if wanted.itemsize == 2 else wanted)
     return (e if lambd == 1.0 else e / e.dtype.type(lambd)).astype(wanted, copy=False)
 
 
@@ -132,7 +134,7 @@ define(
 
 
 def _randint_type(state: Any, low: int, high: int, size: Shape, dtype: DType | None) -> TensorType:
-    device = _state("randint", state).device
+    device = random_state("randint", state).device
     if type(low) is int and type(high) is int and high <= low:
         raise ValueRangeError(f"randint: expects low < high, got low={low} and high={high}")
     result = sized("randint", size, dtype or dtypes.int64, device)
@@ -144,13 +146,15 @@ def _randint_type(state: Any, low: int, high: int, size: Shape, dtype: DType | N
 define(
     "randint(Tensor state, int low, int high, Shape size, *, dtype? dtype=None) -> Tensor",
     type_rule=_randint_type, gradient=NOT_DIFFERENTIABLE, any_dtype=True, cost="random", method=False,
-    reference=lambda state, low, high, size, dtype=None: philox.randint(*_parts(state), low, high, size, (dtype or dtypes.int64).numpy),
+    reference=lambda state, low, high, size, dtype=None: philox.randint(
+        *state_parts(state), low, high, size, (dtype or dtypes.int64).numpy
+    ),
     doc="Whole numbers from [low, high), int64 by default. Consumes two words a value.",
 )  # fmt: skip
 
 
 def _randperm_type(state: Any, n: int, dtype: DType | None) -> TensorType:
-    device = _state("randperm", state).device
+    device = random_state("randperm", state).device
     if type(n) is int and n < 0:
         raise ValueRangeError(f"randperm: n must not be negative, got {n}")
     return tensor_type(dtype or dtypes.int64, (n,), device)
@@ -159,13 +163,13 @@ def _randperm_type(state: Any, n: int, dtype: DType | None) -> TensorType:
 define(
     "randperm(Tensor state, int n, *, dtype? dtype=None) -> Tensor",
     type_rule=_randperm_type, gradient=NOT_DIFFERENTIABLE, any_dtype=True, cost="random", method=False,
-    reference=lambda state, n, dtype=None: philox.permutation(*_parts(state), n).astype((dtype or dtypes.int64).numpy, copy=False),
+    reference=lambda state, n, dtype=None: philox.permutation(*state_parts(state), n).astype((dtype or dtypes.int64).numpy, copy=False),
     doc="A random order of 0 … n-1, int64 by default. Consumes two words a value.",
 )  # fmt: skip
 
 
 def _bernoulli_type(input: Any, state: Any) -> TensorType:
-    _state("bernoulli", state)
+    random_state("bernoulli", state)
     t = tensor_operand("bernoulli", input, "input")
     if not t.dtype.is_floating_point:
         raise DTypeError(f"bernoulli: probabilities must be floating-point, not {t.dtype.name}")
@@ -175,7 +179,7 @@ def _bernoulli_type(input: Any, state: Any) -> TensorType:
 define(
     "bernoulli(Tensor input, Tensor state) -> Tensor",
     type_rule=_bernoulli_type, cost="random", method=False,
-    reference=lambda input, state: philox.bernoulli(*_parts(state), input, np.shape(input)).astype(input.dtype),
+    reference=lambda input, state: philox.bernoulli(*state_parts(state), input, np.shape(input)).astype(input.dtype),
     gradient=(lambda g: g * 0.0, NOT_DIFFERENTIABLE),
     doc="""1 with the probability that the input holds at each place, else 0. Consumes a word a value. The gradient is zero, as in PyTorch.
 
@@ -185,7 +189,7 @@ Raises ValueRangeError for a probability outside [0, 1].""",
 
 def _bernoulli_p_type(state: Any, p: float, size: Shape, dtype: DType | None) -> TensorType:
     check_probability("bernoulli", p)
-    return sized("bernoulli_p", size, dtype, _state("bernoulli_p", state).device)
+    return sized("bernoulli_p", size, dtype, random_state("bernoulli_p", state).device)
 
 
 def check_probability(name: str, p: float) -> None:
@@ -196,7 +200,7 @@ def check_probability(name: str, p: float) -> None:
 define(
     "bernoulli_p(Tensor state, float p, Shape size, *, dtype? dtype=None) -> Tensor",
     type_rule=_bernoulli_p_type, gradient=NOT_DIFFERENTIABLE, any_dtype=True, cost="random", method=False, function=False,
-    reference=lambda state, p, size, dtype=None: philox.bernoulli(*_parts(state), p, size).astype(
+    reference=lambda state, p, size, dtype=None: philox.bernoulli(*state_parts(state), p, size).astype(
         (dtype or dtypes.get_default_dtype()).numpy
     ),
     doc="1 with probability p, else 0, at every place. Consumes a word a value.",
@@ -204,7 +208,7 @@ define(
 
 
 def _multinomial_type(input: Any, state: Any, num_samples: int, replacement: bool) -> TensorType:
-    _state("multinomial", state)
+    random_state("multinomial", state)
     t = tensor_operand("multinomial", input, "input")
     if t.ndim not in (1, 2) or not t.dtype.is_floating_point:
         raise ShapeError(f"multinomial: the weights must be a floating-point vector or matrix, not {t}")
@@ -224,7 +228,7 @@ def _multinomial(input: Array, state: Array, num_samples: int, replacement: bool
     if (np.count_nonzero(rows, axis=1) < (1 if replacement else num_samples)).any():
         needed = "one positive weight" if replacement else f"{num_samples} positive weights (without replacement)"
         raise ValueRangeError(f"multinomial: every row needs at least {needed}")
-    seed, offset = _parts(state)
+    seed, offset = state_parts(state)
     if replacement:
         u = philox.uniform_f64(seed, offset, (rows.shape[0], num_samples))
         total = np.cumsum(rows, axis=1)
@@ -253,7 +257,7 @@ weight). Raises ValueRangeError for weights that are no distribution.""",
 def _advance_type(state: Any, count: Any) -> TensorType:
     if type(count) is int and count < 0:
         raise ValueRangeError(f"random_advance: a negative count ({count})")
-    return _state("random_advance", state)
+    return random_state("random_advance", state)
 
 
 def _advance(state: Array, count: int) -> Array:
@@ -270,7 +274,7 @@ define(
 
 
 def _dropout_type(input: Any, state: Any, p: float, train: bool) -> tuple[TensorType, TensorType]:
-    _state("native_dropout", state)
+    random_state("native_dropout", state)
     t = tensor_operand("native_dropout", input, "input")
     if not t.dtype.is_floating_point:
         raise DTypeError(f"dropout takes floating-point tensors, not {t.dtype.name}")
@@ -294,7 +298,7 @@ def _masked(values: Array, mask: Array, scale: float) -> Array:
 def _dropout(input: Array, state: Array, p: float, train: bool = True) -> tuple[Array, Array]:
     if not train:
         return np.array(input), np.ones(np.shape(input), np.bool_)
-    mask = philox.bernoulli(*_parts(state), 1.0 - p, np.shape(input))
+    mask = philox.bernoulli(*state_parts(state), 1.0 - p, np.shape(input))
     return _masked(input, mask, kept_scale(p)), mask
 
 

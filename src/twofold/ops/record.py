@@ -59,7 +59,7 @@ def define(
     if reference is None:
         if not body:
             raise ValueError(f"{parsed.name}: a record needs a reference or a body")
-        reference = reference_of_body(tuple(p.name for p in parsed.params), body)
+        reference = reference_of_body(tuple(p.name for p in sorted(parsed.params, key=lambda p: not p.is_tensor)), body)
     op = Op(
         signature=parsed, type_rule=type_rule, reference=reference, gradient=gradient, body=body, doc=inspect.cleandoc(doc),
         family=caller.rsplit(".", 1)[-1], module=caller, **fields,

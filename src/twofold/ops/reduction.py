@@ -16,9 +16,13 @@ from twofold.ir.types import TensorType, tensor_type
 from twofold.ops.record import define, helper
 from twofold.ops.summation import add_reduce, axes_of, count_over, tiny_sum, working
 from twofold.ops.typing import reduced_shape
-from twofold.support.errors import DTypeError, ShapeError
+from twofold.support.errors import DimensionError, DTypeError, ShapeError
 
 # ---- type rules ----------------------------------------------------------------------------------------------------------------
+
+
+class EmptyDimension(ShapeError, DimensionError):
+    """A reduction without identity over a dimension without elements (PyTorch: IndexError)."""
 
 
 def check_not_empty(name: str, shape: tuple[Any, ...], dim: tuple[int, ...] | None) -> None:
@@ -26,8 +30,10 @@ def check_not_empty(name: str, shape: tuple[Any, ...], dim: tuple[int, ...] | No
     whole = dim is None or dim == ()
     for i in range(len(shape)) if whole else dim or ():
         if i < len(shape) and shape[i] == 0:
-            hint = "give dim=, naming dimensions that are not empty" if whole else "the result for no elements does not exist"
-            raise ShapeError(f"{name}: dimension {i} of the tensor of shape {shape} is empty; {hint}")
+            said = f"{name}: dimension {i} of the tensor of shape {shape} is empty; "
+            if whole:
+                raise ShapeError(said + "give dim=, naming dimensions that are not empty")
+            raise EmptyDimension(said + "the result for no elements does not exist")
 
 
 def require_float(name: str, dtype: DType) -> None:

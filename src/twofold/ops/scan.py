@@ -57,13 +57,13 @@ def cumprod_gradient(g: Any, input: Any, result: Any, dim: int, shape: Any) -> A
 
 define(
     "cumsum(Tensor input, Dim dim, *, dtype? dtype=None) -> Tensor",
-    type_rule=_scan_type, reference=_cumsum, cost="scan", onnx="CumSum@14",
+    type_rule=_scan_type, reference=_cumsum, cost="scan", inplace=True, onnx="CumSum@14",
     gradient=(lambda g, input_shape, input_dtype, dim, dtype: cast_back(reversed_cumsum(g, dim, input_shape), dtype, input_dtype),),
     doc="Running sums along `dim`. Integers and bools are summed in int64.",
 )  # fmt: skip
 define(
     "cumprod(Tensor input, Dim dim, *, dtype? dtype=None) -> Tensor",
-    type_rule=_scan_type, reference=_cumprod, cost="scan",
+    type_rule=_scan_type, reference=_cumprod, cost="scan", inplace=True,
     gradient=(
         lambda g, input, result, input_shape, input_dtype, dim, dtype: cast_back(
             cumprod_gradient(g, input, result, dim, input_shape), dtype, input_dtype

@@ -246,7 +246,7 @@ def strided(a: np.ndarray, shape: tuple[int, ...], strides: tuple[int, ...], off
     root = a
     while type(root.base) is np.ndarray:
         root = root.base
-    flat = root.view(np.uint8) if root.ndim and root.dtype.kind == "V" else root  # ml_dtypes arrays give no buffer
+    flat = root.view(f"u{root.itemsize}") if root.ndim and root.dtype.kind == "V" else root  # ml_dtypes arrays give no buffer
     start = a.__array_interface__["data"][0] - root.__array_interface__["data"][0]
     result: np.ndarray = np.ndarray(shape, a.dtype, flat, start + offset, strides)
     if not a.flags.writeable:

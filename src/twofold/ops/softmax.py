@@ -12,7 +12,7 @@ from twofold.ir.dtypes import DType
 from twofold.ir.types import TensorType
 from twofold.ops.record import define, helper
 from twofold.ops.reduction import require_float
-from twofold.ops.summation import CHUNK, chunks, working
+from twofold.ops.summation import CHUNK, chunks, row_sums, working
 from twofold.ops.typing import same
 
 
@@ -27,7 +27,8 @@ def _softmax_type(name: str) -> Any:
 def _softmax_into(x: Any, out: Any, axis: int) -> None:
     np.subtract(x, np.maximum.reduce(x, axis=axis, keepdims=True), out=out)
     np.exp(out, out=out)
-    np.divide(out, np.add.reduce(out, axis=axis, keepdims=True), out=out)
+    total = row_sums(out) if axis == 1 and x.ndim == 2 else np.add.reduce(out, axis=axis, keepdims=True)
+    np.divide(out, total, out=out)
 
 
 def _log_softmax_into(x: Any, out: Any, axis: int) -> None:

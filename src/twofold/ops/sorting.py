@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from twofold.ir.types import TensorType, tensor_type
 from twofold.ops.record import define
 from twofold.ops.reduction import pick, values_and_indices
 from twofold.ops.typing import reduced_shape
-from twofold.support.errors import DTypeError, ShapeError, ValueRangeError
+from twofold.support.errors import DTypeError, IndexOutOfRange, ShapeError, ValueRangeError
 
 
 def order(input: Any, dim: int, descending: bool) -> Any:
@@ -158,20 +159,32 @@ define(
 # ---- searching --------------------------------------------------------------------------------------------------------------
 
 
-def _searchsorted_type(sorted_sequence: TensorType, input: TensorType, out_int32: bool, right: bool) -> TensorType:
-    if sorted_sequence.ndim != 1 and sorted_sequence.shape[:-1] != input.shape[:-1]:
+def _searchsorted_type(
+    sorted_sequence: TensorType, input: TensorType, sorter: TensorType | None, out_int32: bool, right: bool
+) -> TensorType:
+    if sorted_sequence.ndim == 0 or (sorted_sequence.ndim != 1 and sorted_sequence.shape[:-1] != input.shape[:-1]):
         raise ShapeError(
             f"searchsorted: sorted_sequence of shape {sorted_sequence.shape} must be 1-d, or agree with input of shape {input.shape} "
             "in all but the last dimension"
         )
+    if sorter is not None and (sorter.shape != sorted_sequence.shape or sorter.dtype is not dtypes.int64):
+        raise ShapeError(
+            f"searchsorted: the sorter must be an int64 tensor of the sequence's shape {sorted_sequence.shape}, not {sorter}"
+        )
     return tensor_type(dtypes.int32 if out_int32 else dtypes.int64, input.shape, input.device)
 
 
-def _searchsorted(sorted_sequence: Any, input: Any, out_int32: bool = False, right: bool = False) -> Any:
+def _searchsorted(sorted_sequence: Any, input: Any, sorter: Any = None, out_int32: bool = False, right: bool = False) -> Any:
     side: Any = "right" if right else "left"
+    if sorter is not None:
+        n = sorted_sequence.shape[-1]
+        if sorter.size and (sorter.min() < 0 or sorter.max() >= n):
+            raise IndexOutOfRange(f"searchsorted: the sorter has indices outside 0 to {n - 1}")
+        sorted_sequence = np.take_along_axis(sorted_sequence, sorter, -1)
     if sorted_sequence.ndim == 1:
         return np.searchsorted(sorted_sequence, input, side)
-    rows, wanted = sorted_sequence.reshape(-1, sorted_sequence.shape[-1]), input.reshape(-1, input.shape[-1])
+    rows = sorted_sequence.reshape(math.prod(sorted_sequence.shape[:-1]), sorted_sequence.shape[-1])
+    wanted = input.reshape(len(rows), input.shape[-1])
     result = np.empty(wanted.shape, np.int64)
     for i in range(len(rows)):
         result[i] = np.searchsorted(rows[i], wanted[i], side)
@@ -179,7 +192,8 @@ def _searchsorted(sorted_sequence: Any, input: Any, out_int32: bool = False, rig
 
 
 define(
-    "searchsorted(Tensor sorted_sequence, Tensor input, *, bool out_int32=False, bool right=False) -> Tensor",
+    "searchsorted(Tensor sorted_sequence, Tensor input, *, Tensor? sorter=None, bool out_int32=False, bool right=False) -> Tensor",
     type_rule=_searchsorted_type, reference=_searchsorted, cost="sort", gradient=NOT_DIFFERENTIABLE, method=False,
-    doc="Where each element of `input` would be put in to keep the last dimension of `sorted_sequence` sorted: left of equals, or right.",
+    doc="""Where each element of `input` would be put in to keep the last dimension of `sorted_sequence` sorted: left of equals, or right.
+    `sorter`: the indices that sort the sequence, where it is not sorted.""",
 )  # fmt: skip

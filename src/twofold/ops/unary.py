@@ -164,9 +164,19 @@ def logit_slope(input: Any, eps: float | None) -> Any:
     return where(logical_or(input < eps, input > 1.0 - eps), 0.0, 1.0 / (input * (1.0 - input)))
 
 
+@helper
+def logit_terms(input: Any, eps: float | None) -> Any:
+    """log(x / (1 - x)) of the limited input."""
+    if eps is None:
+        return log(input / (1.0 - input))
+    x = clamp(input, eps, 1.0 - eps)
+    return log(x / (1.0 - x))
+
+
 define(
     "logit(Tensor input, float? eps=None) -> Tensor",
     type_rule=elementwise("logit", "float"), promotion="float", reference=_logit, inplace=True,
+    decomposition=lambda input, eps: logit_terms(input, eps),
     gradient=(lambda g, input, eps: g * logit_slope(input, eps),),
     doc="log(x / (1 - x)), the inverse of `sigmoid`; x is first limited to [eps, 1 - eps] where eps is given.",
 )  # fmt: skip

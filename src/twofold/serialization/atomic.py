@@ -47,9 +47,22 @@ class Replacement:
     def discard(self) -> None:
         """Remove what was written and not committed."""
         for temporary, _ in self._pending:
-            with contextlib.suppress(OSError):
-                os.unlink(temporary)
+            remove(temporary)
         self._pending.clear()
+
+
+def make_folder(path: str) -> None:
+    """A folder and those above it, where they are not there; raises FileError."""
+    try:
+        os.makedirs(path, exist_ok=True)
+    except OSError as error:
+        raise FileError(f"the folder {path!r} cannot be made: {error.strerror}") from None
+
+
+def remove(path: str) -> None:
+    """Remove a file if it can be."""
+    with contextlib.suppress(OSError):
+        os.unlink(path)
 
 
 def _sync_folder(folder: str) -> None:

@@ -15,12 +15,11 @@ from typing import Any, overload
 import numpy as np
 
 from twofold.serialization import safetensors_file, torch_file
-from twofold.serialization.atomic import replacing
+from twofold.serialization.atomic import make_folder, remove, replacing
 from twofold.serialization.safetensors_file import bounded_json, read_array, read_header
 from twofold.serialization.source import Source, open_source, path_of
 from twofold.support.errors import (
     ArgumentError,
-    DataError,
     DeviceError,
     MissingFile,
     StateDictError,
@@ -281,10 +280,7 @@ def _target(path: str) -> tuple[str, str]:
     if not os.path.isdir(path):
         if "." in name:
             raise ValueRangeError(f"save_weights: the path must end in .safetensors or be a folder, not {path!r}")
-        try:
-            os.makedirs(path, exist_ok=True)
-        except OSError as error:
-            raise DataError(f"the folder {path!r} cannot be made: {error.strerror}") from None
+        make_folder(path)
     return path, "model"
 
 
@@ -342,4 +338,4 @@ def _remove_earlier(folder: str, stem: str, kept: set[str]) -> None:
     mine = re.compile(re.escape(stem) + r"(-\d{5}-of-\d{5})?\.safetensors(\.index\.json)?")
     for name in os.listdir(folder or "."):
         if mine.fullmatch(name) and name not in kept:
-            os.unlink(os.path.join(folder, name))
+            remove(os.path.join(folder, name))

@@ -97,8 +97,8 @@ class DeviceError(TwofoldError, RuntimeError):
     """A device this build does not have, operands on different devices, or a value asked of the `meta` device."""
 
 
-class DimensionError(TwofoldError, IndexError):
-    """A dimension out of range (IndexError, as torch raises)."""
+class DimensionError(TwofoldError, IndexError, RuntimeError):
+    """A dimension out of range, given twice, or that the tensor does not have (torch raises IndexError or RuntimeError)."""
 
 
 class IndexOutOfRange(TwofoldError, IndexError, RuntimeError):
@@ -126,6 +126,10 @@ class InplaceError(TwofoldError, RuntimeError):
     def __init__(self, message: str, kind: str, *, site: tuple[CodeType, int] | None = None) -> None:
         super().__init__(message, site=site)
         self.kind = kind
+
+
+class VmapError(TwofoldError, ValueError, RuntimeError):
+    """A wrong use of `vmap`, or something in a mapped function that depends on the values of single examples."""
 
 
 class GraphError(TwofoldError, ValueError, RuntimeError):
@@ -160,6 +164,14 @@ class StateDictError(TwofoldError, KeyError, RuntimeError):
 
 class DataError(TwofoldError, ValueError):
     """A data set or file that cannot be read."""
+
+
+class FileError(DataError, OSError):
+    """A file that cannot be opened or written."""
+
+
+class MissingFile(FileError, FileNotFoundError):
+    """A file that is not there."""
 
 
 class ExportError(TwofoldError, BufferError, RuntimeError):

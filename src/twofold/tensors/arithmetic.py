@@ -93,6 +93,11 @@ def masked_fill(input: Tensor, mask: Tensor, value: Tensor | Number) -> Tensor:
     return placed(_elementwise.masked_fill(input, mask, value))
 
 
+def where_method(self: Tensor, condition: Tensor, other: Tensor | Number) -> Tensor:
+    """This tensor's elements where `condition` is true, those of `other` where it is false."""
+    return placed(_elementwise.where(condition, self, other))
+
+
 # ---- in-place forms --------------------------------------------------------------------------------------------------------------
 
 
@@ -150,6 +155,7 @@ def rtruediv(self: Tensor, other: Any) -> Tensor:
 OPERATORS: dict[str, Callable[..., Any]] = {
     "__add__": _elementwise.add, "__radd__": _elementwise.add, "__sub__": _elementwise.sub, "__rsub__": _elementwise.rsub,
     "__mul__": _elementwise.mul, "__rmul__": _elementwise.mul, "__truediv__": _elementwise.div, "__rtruediv__": rtruediv,
+    "__div__": _elementwise.div, "__rdiv__": rtruediv,
     "__floordiv__": _elementwise.floor_divide, "__rfloordiv__": _reflect(_elementwise.floor_divide),
     "__mod__": _elementwise.remainder, "__rmod__": _reflect(_elementwise.remainder),
     "__pow__": _elementwise.pow, "__rpow__": _reflect(_elementwise.pow),
@@ -183,3 +189,4 @@ INPLACE: dict[str, Callable[..., Any]] = {
     "clip_": _elementwise.clamp_, "fix_": _unary.trunc_, "arctan2_": _elementwise.atan2_, "arcsin_": _unary.asin_, "arccos_": _unary.acos_,
     "arctan_": _unary.atan_, "arcsinh_": _unary.asinh_, "arccosh_": _unary.acosh_, "arctanh_": _unary.atanh_,
 }  # fmt: skip
+METHODS: dict[str, Callable[..., Any]] = {"where": where_method}

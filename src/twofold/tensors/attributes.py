@@ -16,9 +16,11 @@ from twofold.tape.node import owner_of
 from twofold.tape.versions import version
 from twofold.tensors import backward as engine
 from twofold.tensors.alias import Alias, alias_of, rehome
+from twofold.tensors.batched import BatchedTensor, raw_of, refuse_value
 from twofold.tensors.core import Size, Symbol, Tensor, memory
 from twofold.tensors.device import device as device_class
 from twofold.tensors.dispatch import NODE_CLASSES
+from twofold.tensors.limits import layout, strided
 from twofold.tensors.nodes import RemovableHandle, new_leaf
 
 # ---- shape and layout ----------------------------------------------------------------------------------------------------------
@@ -70,7 +72,9 @@ def stride(self: Tensor, dim: None = None) -> tuple[int, ...]: ...
 def stride(self: Tensor, dim: int) -> int: ...
 def stride(self: Tensor, dim: int | None = None) -> Any:
     """The step in elements from one index to the next, of every dimension or of one. Symbols are contiguous."""
-    if isinstance(self._array, np.ndarray):
+    if type(self) is BatchedTensor:
+        result = stride(self._inner)[1:]
+    elif isinstance(self._array, np.ndarray):
         item = self._type.dtype.itemsize
         result = tuple(s // item for s in self._array.strides)
     else:
@@ -80,6 +84,8 @@ def stride(self: Tensor, dim: int | None = None) -> Any:
 
 def is_contiguous(self: Tensor, memory_format: Any = None) -> bool:
     """True if the elements lie in C order (or with `memory_format=twofold.channels_last` in that order)."""
+    if type(self) is BatchedTensor:
+        return is_contiguous(self._inner)
     if not isinstance(self._array, np.ndarray):
         return True
     if str(memory_format) == "twofold.channels_last":
@@ -89,6 +95,8 @@ def is_contiguous(self: Tensor, memory_format: Any = None) -> bool:
 
 def storage_offset(self: Tensor) -> int:
     """The distance, in elements, of the first element from the start of its base's memory."""
+    if type(self) is BatchedTensor:
+        refuse_value("storage_offset()")
     array = memory(self)
     root = array
     while isinstance(root.base, np.ndarray):
@@ -98,6 +106,8 @@ def storage_offset(self: Tensor) -> int:
 
 def data_ptr(self: Tensor) -> int:
     """The address of the first element."""
+    if type(self) is BatchedTensor:
+        refuse_value("data_ptr()")
     return int(memory(self).ctypes.data)
 
 
@@ -111,6 +121,7 @@ def device(self: Tensor) -> device_class:
 
 def requires_grad(self: Tensor) -> bool:
     """True if gradients are wanted for it, or flow through it."""
+    self = raw_of(self)
     if isinstance(self, Symbol):
         return bool(self._recorder.requires_grad(self))
     return self._node is not None
@@ -122,6 +133,9 @@ def set_requires_grad(self: Tensor, value: bool) -> None:
 
 def requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
     """Make the tensor a leaf that collects gradients (or not); returns it. Only floating-point leaves can."""
+    if type(self) is BatchedTensor:
+        requires_grad_(self._inner, requires_grad)
+        return self
     if isinstance(self, Symbol):
         raise AutogradError("requires_grad_() on a symbol: mark the inputs of the graph instead, or use detach()")
     node = self._node
@@ -303,6 +317,36 @@ def get_device(self: Tensor) -> int:
     return -1
 
 
+def is_cpu(self: Tensor) -> bool:
+    """True for a tensor with data: it lies in the computer's main memory."""
+    return self._type.device == "cpu"
+
+
+def is_same_size(input: Tensor, other: Tensor) -> bool:
+    """True if both tensors have the same shape."""
+    return bool(input._type.shape == other._type.shape)
+
+
+def is_nonzero(input: Tensor) -> bool:
+    """True if the only element is not zero; raises for any other element count."""
+    return bool(input)
+
+
+def layout_of(self: Tensor) -> layout:
+    """`twofold.strided`: the only layout there is."""
+    return strided
+
+
+def pin_memory(self: Tensor, device: Any = None) -> Tensor:
+    """Page-locked memory serves copies to CUDA devices, which do not exist here: raises DeviceError."""
+    raise DeviceError("pin_memory() is not available: Twofold computes on the CPU only, there is no device to copy to")
+
+
+def get_default_device() -> device_class:
+    """The device new tensors are made on: `cpu`."""
+    return device_class("cpu")
+
+
 def retain_grad(self: Tensor) -> None:
     """Make a tensor that is no leaf keep its gradient in `.grad` as well."""
     engine.retain_grad(self)
@@ -317,10 +361,13 @@ METHODS: dict[str, Callable[..., Any]] = {
     f.__name__: f
     for f in (
         size, numel, element_size, stride, is_contiguous, storage_offset, data_ptr, requires_grad_, register_hook,
-        register_post_accumulate_grad_hook, backward, is_inference, is_floating_point, is_signed, cuda,
+        register_post_accumulate_grad_hook, backward, is_inference, is_floating_point, is_signed, is_same_size, is_nonzero, pin_memory,
+        cuda,
     )
 } | {
-    "nelement": numel, "dim": dim, "ndimension": dim, "is_complex": never, "get_device": get_device, "retain_grad": retain_grad,
+    "nelement": numel, "dim": dim, "ndimension": dim, "is_complex": never,
+    "is_conj": never, "is_neg": never, "is_shared": never, "is_pinned": never, "const_data_ptr": data_ptr,
+    "get_device": get_device, "retain_grad": retain_grad,
 }  # fmt: skip
 PROPERTIES: dict[str, property] = {
     "shape": property(shape), "device": property(device), "dtype": property(dtype), "ndim": property(dim),
@@ -329,5 +376,7 @@ PROPERTIES: dict[str, property] = {
     "output_nr": property(output_nr), "grad": property(grad, set_grad, lambda self: set_grad(self, None)),
     "retains_grad": property(retains_grad),
     "_version": property(version_of), "_base": property(base), "data": property(data, set_data),
+    "layout": property(layout_of), "is_cpu": property(is_cpu),
+    **{f"is_{kind}": property(never) for kind in ("sparse_csr", "nested", "mkldnn", "mps", "mtia", "maia", "ipu", "xla", "xpu", "vulkan")},
     "is_cuda": property(never), "is_meta": property(is_meta), "is_sparse": property(never), "is_quantized": property(never),
 }  # fmt: skip

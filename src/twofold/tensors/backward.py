@@ -9,12 +9,14 @@ import numpy as np
 
 from twofold.ir.mode import ANOMALY, grad_mode
 from twofold.ir.types import TensorType, type_of
-from twofold.support.errors import ArgumentError, AutogradError, DeviceError, DTypeError, ShapeError, describe_site
+from twofold.support.errors import ArgumentError, AutogradError, DeviceError, DTypeError, ShapeError, VmapError, describe_site
 from twofold.tape.engine import CURRENT, Run, check_versions, count_consumers, explain_freed, path_to, raw_pull, undo_with
 from twofold.tape.namespaces import TENSOR, raw_name, tensor_rules
 from twofold.tape.node import AccumulateGrad, Node
 from twofold.tape.versions import NEWEST, stamp
+from twofold.tensors.batched import BatchedTensor, batched, new_level
 from twofold.tensors.core import Symbol, Tensor, wrap, wrap_typed
+from twofold.tensors.levels import check_levels, raised, root_of_levels, without_level
 from twofold.tensors.nodes import box_saved
 
 ndarray = np.ndarray
@@ -235,10 +237,13 @@ def start(
     gradients = [None] * len(tensors) if gradients is None else _as_list(gradients)
     if len(gradients) != len(tensors):
         raise ArgumentError(f"{len(tensors)} tensors but {len(gradients)} gradients")
-    roots = []
+    roots: list[tuple[Node, Any]] = []
+    mapped = False  # a gradient has a batch that its root has not: the engine works with tensors
     for i, (t, g) in enumerate(zip(tensors, gradients, strict=True)):
         if not is_root(t):
             raise ArgumentError(f"backward needs tensors, not {type(t).__name__}")
+        if type(t) is BatchedTensor or (type(g) is BatchedTensor and isinstance(t, Tensor)):
+            t, g = root_of_levels(t, g)
         if isinstance(t, Symbol):
             raise AutogradError("a symbol has no dynamic backward graph; use twofold.aot, or call backward on the results of the graph")
         node = edge_of(t)
@@ -247,10 +252,13 @@ def start(
             raise AutogradError(f"{which} does not require grad and has no grad_fn: nothing to differentiate")
         if getattr(t, "_type", node.type).device == "meta":
             raise DeviceError("backward on the meta device: its tensors have no data, so there is no gradient to compute")
-        roots.append((node, root_gradient(node.type, g, create_graph)))
+        mapped = mapped or type(g) is BatchedTensor
+        roots.append((node, g))
+    tensors_only = create_graph or mapped
+    roots = [(node, root_gradient(node.type, g, tensors_only)) for node, g in roots]
     nodes = [n for n, _ in roots]
     needed = None if targets is None else path_to(nodes, targets)
-    domain: Any = TENSOR_DOMAIN if create_graph else RawDomain()
+    domain: Any = TENSOR_DOMAIN if tensors_only else RawDomain()
     run = Run(domain, keep, needed, capture, accumulate)
     run.roots = nodes
     if _post_accumulate_hooks[0] and accumulate:
@@ -276,6 +284,8 @@ def backward(
     (default: `create_graph`). Raises AutogradError where there is nothing to differentiate, or on a second pass.
     """
     keep = create_graph if retain_graph is None else retain_graph
+    if any(type(t) is BatchedTensor for t in _as_list(tensors)):
+        raise VmapError("backward() inside vmap: gradients of single examples have no leaf to go to; use twofold.func.grad or vjp")
     if inputs is None:
         start(tensors, grad_tensors, keep, create_graph, None, None)
         return
@@ -306,10 +316,9 @@ def grad(
 ) -> tuple[Any, ...]:
     """The gradients of `outputs` with respect to `inputs`, a tuple; nodes off the path neither run nor are freed.
 
+    is_grads_batched: `grad_outputs` have one dimension more, the first, and so have the results: many vector-Jacobian products at once.
     An input the outputs do not depend on raises AutogradError, unless `allow_unused` (None is returned) or `materialize_grads` (zeros).
     """
-    if is_grads_batched:
-        raise AutogradError("is_grads_batched needs vmap, which does not exist yet: call grad once for each row")
     if allow_unused is None:
         allow_unused = materialize_grads
     elif not allow_unused and materialize_grads:
@@ -327,6 +336,11 @@ def grad(
         nodes.append(node)
     keep = create_graph if retain_graph is None else retain_graph
     targets = set(nodes)
+    outputs, level = _as_list(outputs), 0
+    if is_grads_batched:
+        level = new_level()
+        grad_outputs = [None if g is None else batched_gradient(g, level) for g in _as_list(grad_outputs)]
+    check_levels(outputs, wanted)
     run = start(outputs, grad_outputs, keep, create_graph, targets, targets, accumulate=False)
     results: list[Any] = []
     for i, node in enumerate(nodes):
@@ -335,8 +349,21 @@ def grad(
             raise AutogradError(f"grad: the outputs do not depend on input {i}; pass allow_unused=True to get None for it")
         if g is None and materialize_grads:
             g = run.domain.zeros(node.type)
-        results.append(g if g is None or isinstance(g, Tensor) else wrap(g))
+        g = g if g is None or isinstance(g, Tensor) else wrap(g)
+        if g is not None and isinstance(wanted[i], BatchedTensor):
+            g = raised(g, wanted[i])
+        results.append(g)
+    if level:
+        sizes = [g._inner._type.shape[0] for g in grad_outputs if g is not None]
+        results = [None if g is None else without_level(g, level, sizes[0]) for g in results]
     return tuple(results)
+
+
+def batched_gradient(g: Any, level: int) -> Tensor:
+    """A gradient with a leading dimension that counts gradients."""
+    if not isinstance(g, Tensor) or not g._type.ndim:
+        raise ArgumentError("grad(is_grads_batched=True): grad_outputs must be tensors with a leading dimension that counts gradients")
+    return batched(g, level)
 
 
 def retain_grad(t: Tensor) -> None:

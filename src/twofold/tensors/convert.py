@@ -13,8 +13,9 @@ from twofold.ir import dtypes
 from twofold.ir.dtypes import DType, as_dtype
 from twofold.ir.op import get_op
 from twofold.ir.types import tensor_type
-from twofold.support.errors import ArgumentError, AutogradError, DeviceError, DTypeError, TraceError, ValueRangeError
+from twofold.support.errors import ArgumentError, AutogradError, DeviceError, DTypeError, TraceError, ValueRangeError, VmapError
 from twofold.tape.versions import mark_escaped
+from twofold.tensors.batched import BatchedTensor, refuse_value
 from twofold.tensors.core import Symbol, Tensor, memory, wrap, wrap_typed
 from twofold.tensors.device import device as device_class
 from twofold.tensors.device import usable_device
@@ -28,6 +29,8 @@ def value_of(self: Tensor, what: str) -> Any:
     """The array of a tensor whose value Python asks for; a symbol raises (or gives the example's value, if its recorder specialises)."""
     if isinstance(self, Symbol):
         return self._recorder.concrete(self, what)
+    if type(self) is BatchedTensor:
+        refuse_value(what)
     if self._array is None:
         raise DeviceError(f"{what} needs a value, but the tensor is on the meta device, which has none")
     return self._array
@@ -51,6 +54,8 @@ def numpy(self: Tensor, *, force: bool = False) -> np.ndarray:
     """The data as a NumPy array that shares memory. A tensor that requires grad must be detached first (or `force=True`)."""
     if isinstance(self, Symbol):
         return self._recorder.concrete(self, "numpy()")
+    if type(self) is BatchedTensor:
+        refuse_value("numpy()")
     if self._node is not None and not force:
         raise AutogradError("numpy() on a tensor that requires grad: use tensor.detach().numpy(), or numpy(force=True)")
     array = memory(self)
@@ -191,9 +196,9 @@ def cpu(self: Tensor) -> Tensor:
     return to(self, "cpu")
 
 
-def _converter(dtype: DType) -> Callable[[Tensor], Tensor]:
-    def convert(self: Tensor) -> Tensor:
-        return to(self, dtype)
+def _converter(dtype: DType) -> Callable[..., Tensor]:
+    def convert(self: Tensor, memory_format: Any = None) -> Tensor:
+        return to(self, dtype, memory_format=memory_format)
 
     convert.__doc__ = f"The tensor converted to {dtype.name}."
     return convert
@@ -209,6 +214,8 @@ def __deepcopy__(self: Tensor, memo: dict[int, Any]) -> Tensor:  # noqa: N807
         raise TraceError("a symbol cannot be deep-copied while a graph is recorded; use clone()")
     if self._node is not None and not self._node.is_accumulate:
         raise AutogradError("only leaf tensors can be deep-copied: detach() or clone() a tensor that was computed")
+    if type(self) is BatchedTensor:
+        raise VmapError("vmap: a tensor of a mapped function cannot be deep-copied; use clone()")
     array = self._array
     result = wrap_typed(None if array is None else np.array(array), self._type)
     memo[id(self)] = result
@@ -224,6 +231,8 @@ def __deepcopy__(self: Tensor, memo: dict[int, Any]) -> Tensor:  # noqa: N807
 def __reduce_ex__(self: Tensor, protocol: Any) -> tuple[Any, ...]:  # noqa: N807
     if isinstance(self, Symbol):
         raise TraceError("a symbol cannot be pickled")
+    if type(self) is BatchedTensor:
+        raise VmapError("vmap: a tensor of a mapped function cannot be pickled; return it first")
     if self._array is None:
         raise DeviceError("a tensor on the meta device has no data to pickle")
     array = np.ascontiguousarray(self._array)

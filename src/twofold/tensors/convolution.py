@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from twofold.ir.op import get_op
-from twofold.support.errors import ArgumentError, ShapeError, UnsupportedError, ValueRangeError
+from twofold.support.errors import ArgumentError, ShapeError, ValueRangeError
 from twofold.tensors.contraction import call
 from twofold.tensors.core import Tensor
 from twofold.tensors.dispatch import dispatch
@@ -22,7 +22,7 @@ def numbers(name: str, what: str, value: Any, n: int) -> tuple[Any, ...]:
         if len(given) == 1:
             given = given * n
         if len(given) != n:
-            raise ArgumentError(f"{name}: {what} must be an int or {n} ints, not {value!r}")
+            raise ValueRangeError(f"{name}: {what} must be an int or {n} ints, not {value!r}")
         return given
     return (value,) * n
 
@@ -95,15 +95,21 @@ def _conv_transpose(
     for e, s, d in zip(extra, steps, holes, strict=True):
         if e >= max(s, d):
             raise ValueRangeError(f"{name}: output_padding {extra} must be smaller than stride {steps} or dilation {holes}")
-        if e >= s:
-            raise UnsupportedError(
-                f"{name}: output_padding {extra} of at least the stride {steps} is not supported; pad the output instead"
-            )
+    edges = numbers(name, "padding", padding, n)
+    beyond = (0,) * n
+    if any(e >= s for e, s in zip(extra, steps, strict=True)):
+        # The record takes less than a stride (so that its gradient is a convolution): the rest is less padding at the end, and then zeros.
+        beyond = tuple(max(0, e - p) for e, p in zip(extra, edges, strict=True))
+        edges = (*edges, *(max(0, p - e) for e, p in zip(extra, edges, strict=True)))
+        extra = (0,) * n
     attributes = {
-        "stride": steps, "padding": numbers(name, "padding", padding, n), "dilation": holes, "transposed": True, "output_padding": extra,
-        "groups": groups,
+        "stride": steps, "padding": edges, "dilation": holes, "transposed": True, "output_padding": extra, "groups": groups,
     }  # fmt: skip
-    return _run(input, weight, bias, single, attributes)
+    if not any(beyond):
+        return _run(input, weight, bias, single, attributes)
+    result = _run(input, weight, None, single, attributes)
+    result = call("constant_pad_nd", result, pad=tuple(v for b in reversed(beyond) for v in (0, b)), value=0)
+    return result if bias is None else call("add", result, call("reshape_copy", bias, size=(bias._type.shape[0], *(1,) * n)))
 
 
 def conv1d(

@@ -15,6 +15,7 @@ from twofold.ir.types import tensor_type, type_of
 from twofold.ops.creation import converted, number_as
 from twofold.support.errors import ArgumentError, DeviceError, DTypeError, ShapeError, TraceError, UnsupportedError, ValueRangeError
 from twofold.tape.versions import mark_escaped
+from twofold.tensors.batched import BatchedTensor, all_examples, like_example, refuse_value
 from twofold.tensors.core import Symbol, Tensor, memory, wrap, wrap_typed
 from twofold.tensors.device import usable_device
 from twofold.tensors.dispatch import dispatch
@@ -104,6 +105,8 @@ def without_tensors(data: Any, found: list[DType], what: str) -> Any:
     if isinstance(data, Tensor):
         if isinstance(data, Symbol):
             check_types({Symbol}, what)
+        if type(data) is BatchedTensor:
+            refuse_value(what)
         if data._array is None:
             raise DeviceError(f"{what}: a tensor on the meta device among the data has no value")
         found.append(data._type.dtype)
@@ -395,7 +398,11 @@ def _indices(name: str) -> Callable[..., Tensor]:
 
 def _new_constant(name: str, make: Callable[..., Tensor]) -> Callable[..., Tensor]:
     def method(self: Tensor, *size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
-        return make(sizes(name, size), dtype=dtype or self._type.dtype, device=device or self._type.device, requires_grad=requires_grad)
+        made = make(
+            all_examples(self, sizes(name, size)), dtype=dtype or self._type.dtype, device=device or self._type.device,
+            requires_grad=requires_grad,
+        )  # fmt: skip
+        return like_example(self, made)
 
     method.__name__ = name
     method.__doc__ = f"`{make.__name__}` with this tensor's dtype and device as defaults."
@@ -404,7 +411,9 @@ def _new_constant(name: str, make: Callable[..., Tensor]) -> Callable[..., Tenso
 
 def new_full(self: Tensor, size: Any, fill_value: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
     """`full` with this tensor's dtype and device as defaults."""
-    return full(size, fill_value, dtype=dtype or self._type.dtype, device=device or self._type.device, requires_grad=requires_grad)
+    shape = all_examples(self, sizes("new_full", (size,)))
+    made = full(shape, fill_value, dtype=dtype or self._type.dtype, device=device or self._type.device, requires_grad=requires_grad)
+    return like_example(self, made)
 
 
 def new_tensor(self: Tensor, data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:

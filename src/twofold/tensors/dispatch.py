@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from twofold.ir.mode import ANOMALY, MODE, RECORDER, SAVED_HOOKS, grad_enabled, grad_mode
+from twofold.ir.mode import ANOMALY, AUTOCAST, MODE, RECORDER, SAVED_HOOKS, grad_enabled, grad_mode
 from twofold.ir.op import Joint, Op
 from twofold.ir.types import TensorType, scalar_type, type_of
 from twofold.ops.vocabulary import load_vocabulary
@@ -19,6 +19,7 @@ from twofold.tape.node import Node, Out, tick
 from twofold.tape.plan import Plan, scalar_key, table
 from twofold.tape.versions import has_escaped
 from twofold.tensors.alias import adopt, make_step
+from twofold.tensors.batched import HANDLERS, top_level
 from twofold.tensors.core import Symbol, Tensor, memory, wrap_typed
 from twofold.tensors.nodes import Packed
 
@@ -130,6 +131,11 @@ def flat_edges(operands: tuple[Any, ...]) -> tuple[Node | None, ...]:
 
 def dispatch(op: Op, inputs: tuple[Any, ...], attributes: dict[str, Any]) -> Any:
     """Run or record one operation the generic way."""
+    if MODE.special and (autocast := AUTOCAST.get()) is not None:
+        inputs = autocast.cast(op, inputs)
+    level = top_level(inputs)
+    if level:
+        return HANDLERS.call(op, inputs, attributes, level)
     recorder = active_recorder(op, inputs)
     if recorder is not None:
         return recorder.call(op, inputs, attributes)

@@ -16,6 +16,7 @@ import numpy as np
 from twofold.ir import dtypes
 from twofold.support.errors import ArgumentError, DeviceError, DTypeError, ExportError, TraceError
 from twofold.tape.versions import mark_escaped
+from twofold.tensors.batched import BatchedTensor, refuse_value
 from twofold.tensors.core import Symbol, Tensor, memory, wrap
 
 CPU = (1, 0)
@@ -77,6 +78,8 @@ def __dlpack__(  # noqa: N807
     """
     if isinstance(self, Symbol):
         raise TraceError("a symbol has no memory to export")
+    if type(self) is BatchedTensor:
+        refuse_value("DLPack")
     if self._node is not None:
         raise ExportError("a tensor that requires grad cannot be exported: use tensor.detach()")
     if stream is not None:

@@ -9,7 +9,7 @@ import string
 from functools import lru_cache
 from typing import Any
 
-from twofold.support.errors import ArgumentError, ShapeError
+from twofold.support.errors import ShapeError, ValueRangeError
 
 LETTERS = string.ascii_uppercase + string.ascii_lowercase
 Labels = tuple[int, ...]
@@ -22,7 +22,7 @@ def parse_equation(equation: str, ranks: tuple[int, ...]) -> tuple[tuple[Labels,
     left, arrow, right = equation.partition("->")
     parts = left.split(",")
     if len(parts) != len(ranks):
-        raise ArgumentError(f"einsum: the equation {equation!r} is for {len(parts)} operand(s), {len(ranks)} were given")
+        raise ValueRangeError(f"einsum: the equation {equation!r} is for {len(parts)} operand(s), {len(ranks)} were given")
     inputs = [_symbols(part, equation) for part in parts]
     output = _symbols(right, equation) if arrow else None
     return _expand(inputs, output, ranks, f"einsum: the equation {equation!r}")
@@ -37,11 +37,11 @@ def _symbols(text: str, equation: str) -> list[Any]:
             result.append(LETTERS.index(c))
         elif text.startswith("...", i):
             if ELLIPSIS in result:
-                raise ArgumentError(f"einsum: an operand of {equation!r} has two ellipses")
+                raise ValueRangeError(f"einsum: an operand of {equation!r} has two ellipses")
             result.append(ELLIPSIS)
             i += 2
         elif not c.isspace():
-            raise ArgumentError(f"einsum: {c!r} in {equation!r} is no letter, comma, arrow or ellipsis")
+            raise ValueRangeError(f"einsum: {c!r} in {equation!r} is no letter, comma, arrow or ellipsis")
         i += 1
     return result
 
@@ -56,11 +56,11 @@ def parse_sublists(args: tuple[Any, ...], ranks: tuple[int, ...]) -> tuple[tuple
 
 def _numbers(labels: Any) -> list[Any]:
     if not isinstance(labels, (list, tuple)):
-        raise ArgumentError(f"einsum: each operand is followed by a list of labels, not by {type(labels).__name__}")
+        raise ValueRangeError(f"einsum: each operand is followed by a list of labels, not by {type(labels).__name__}")
     result = []
     for x in labels:
         if x is not Ellipsis and (not isinstance(x, int) or not 0 <= x < 52):
-            raise ArgumentError(f"einsum: a label must be an int from 0 to 51 or Ellipsis, not {x!r}")
+            raise ValueRangeError(f"einsum: a label must be an int from 0 to 51 or Ellipsis, not {x!r}")
         result.append(ELLIPSIS if x is Ellipsis else int(x))
     return result
 
@@ -83,9 +83,9 @@ def _expand(inputs: list[list[Any]], output: list[Any] | None, ranks: tuple[int,
     result = _fill(output, widest)
     for x in result:
         if result.count(x) > 1:
-            raise ArgumentError(f"{what} has a label twice in the output")
+            raise ValueRangeError(f"{what} has a label twice in the output")
         if not any(x in labels for labels in expanded):
-            raise ArgumentError(f"{what} has a label in the output that no operand has")
+            raise ValueRangeError(f"{what} has a label in the output that no operand has")
     return tuple(expanded), result
 
 

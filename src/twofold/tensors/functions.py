@@ -23,14 +23,36 @@ PLAIN = (
     "joining",
     "creation",
     "indexing",
+    "positions",
+    "inplace_views",
     "arithmetic",
     "comparison",
     "activation",
     "reductions",
+    "copies",
+    "combining",
+    "statistics",
+    "differences",
+    "counting",
+    "segments",
+    "memory",
     "linear",
+    "inplace_products",
+    "linalg_names",
     "convolution",
     "pooling",
+    "resampling",
+    "sampling",
     "random",
+    "distributions",
+    "numbers",
+    "windows",
+    "vision",
+    "losses",
+    "embedding",
+    "native",
+    "attention",
+    "recurrent",
 )
 """Modules of plain functions; each has a table FUNCTIONS, and may have INPLACE and METHODS."""
 
@@ -46,3 +68,5 @@ for _name in PLAIN:
     INPLACE.update(getattr(_module, "INPLACE", {}))
     METHODS.update(getattr(_module, "METHODS", {}))
 fill_tensor({name: f for name, f in FUNCTIONS.items() if name not in GENERATED})
+for _name in ("batching_rules", "batching_nn", "batching_more"):
+    importlib.import_module(f"twofold.tensors.{_name}")

@@ -21,6 +21,7 @@ from twofold.ir.types import type_of
 from twofold.ops.creation import number_as
 from twofold.support.errors import ArgumentError, DeviceError, DTypeError, IndexOutOfRange, ShapeError, UnsupportedError, ValueRangeError
 from twofold.tape.plan import Plan, table
+from twofold.tensors.batched import BatchedTensor, refuse_size, top_level
 from twofold.tensors.core import Symbol, Tensor, wrap, wrap_typed
 from twofold.tensors.creation import array_of, literal
 from twofold.tensors.dispatch import (
@@ -37,11 +38,11 @@ from twofold.tensors.dispatch import (
     array_of as data_of,
 )
 from twofold.tensors.inplace import inplace
-from twofold.tensors.shapes import expand, flatten, reshape, select
+from twofold.tensors.shapes import reshape, select
 from twofold.tensors.views import selected, view_of
 
 _index, _index_put, _slice, _unsqueeze, _alias = (get_op(n) for n in ("index", "index_put", "slice", "unsqueeze", "alias"))
-_scatter, _scatter_value, _gather, _to = (get_op(n) for n in ("scatter", "scatter_value", "gather", "to"))
+_to = get_op("to")
 _select, _taken_plans = get_op("select"), table(_index)
 ndarray = np.ndarray
 WAYS_OUT = "use masked_fill, where or a multiplication by the mask, which keep the shape"
@@ -147,7 +148,7 @@ def advanced_part(x: Tensor, view: Tensor, dim: int, item: Any, tensors: list[tu
     if ndim == 0 and mask:
         tensors.append((dim, reshape(item, (1,)) if isinstance(item, Tensor) else item.reshape(1)))
         return view_of(_unsqueeze, view, {"dim": dim}), dim + 1
-    if ndim == 0 and not isinstance(item, Symbol) and (type(item) is ndarray or active_recorder(_index, (x, (item,))) is None):
+    if ndim == 0 and not isinstance(item, (Symbol, BatchedTensor)) and (type(item) is ndarray or active_recorder(_index, (x, (item,))) is None):
         if isinstance(item, Tensor) and item._array is None:
             raise DeviceError("an index on the meta device has no value")
         return select(view, dim, int(data_of(item))), dim
@@ -189,6 +190,8 @@ def integer_indices(x: Tensor, view: Tensor, tensors: list[tuple[int, Any]]) -> 
         own = item._type.shape if isinstance(item, Tensor) else item.shape
         check_mask(own, shape, dim)
         if isinstance(item, Tensor):
+            if type(item) is BatchedTensor:
+                refuse_size("indexing with a bool tensor")
             if active_recorder(_index, (x, (item,))) is not None:
                 raise UnsupportedError(
                     "indexing with a bool tensor gives a size that depends on values, which a recorded graph cannot have yet; " + WAYS_OUT
@@ -286,7 +289,8 @@ def setitem(x: Tensor, index: Any, value: Any) -> None:
             inplace("fill", view, value=value)
         return
     only = tensors[0][1] if len(tensors) == 1 else None
-    if isinstance(only, Tensor) and only._type.dtype is dtypes.bool_ and active_recorder(_index, (x, (only,))) is not None:
+    fixed = isinstance(only, Tensor) and only._type.dtype is dtypes.bool_
+    if fixed and (type(only) is BatchedTensor or active_recorder(_index, (x, (only,))) is not None):
         write_masked(view, tensors[0][0], only, value)
         return
     indices, dims = integer_indices(x, view, tensors)
@@ -330,6 +334,8 @@ def write_masked(view: Tensor, dim: int, mask: Tensor, value: Any) -> None:
 
 def sized_by_values(op: Op, inputs: tuple[Any, ...], ways_out: str = WAYS_OUT) -> Tensor:
     """Run a record whose output size is known only from values (eagerly; a recorded graph cannot hold it yet)."""
+    if top_level(inputs):
+        refuse_size(op.name)
     if active_recorder(op, inputs) is not None:
         raise UnsupportedError(f"{op.name}: the size of the result depends on values, which a recorded graph cannot have yet; {ways_out}")
     operands = tuple(operand(op, p, x) for p, x in zip(op.inputs, inputs, strict=True))
@@ -352,8 +358,9 @@ def nonzero(input: Tensor, *, as_tuple: bool = False) -> Any:
     found = sized_by_values(get_op("nonzero"), (input,), "work with the mask itself: input != 0")
     if not as_tuple:
         return found
-    source = found if input._type.ndim else reshape(found, (-1, 0))
-    return tuple(wrap(np.ascontiguousarray(source._array[:, k])) for k in range(input._type.ndim))
+    if not input._type.ndim:
+        return (wrap(np.zeros(len(found._array), np.int64)),)  # a 0-d tensor counts as one of a single element
+    return tuple(wrap(np.ascontiguousarray(found._array[:, k])) for k in range(input._type.ndim))
 
 
 def argwhere(input: Tensor) -> Tensor:
@@ -382,101 +389,7 @@ def one_hot(input: Tensor, num_classes: int = -1) -> Tensor:
     return dispatch(get_op("one_hot"), (input,), {"num_classes": num_classes})
 
 
-# ---- gather, scatter and their relatives -----------------------------------------------------------------------------------------
-
-
-def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Tensor:
-    """`gather` whose input and indices are broadcast together except in `dim` (None: both flattened)."""
-    if dim is None:
-        return dispatch(_gather, (flatten(input), flatten(indices)), {"dim": 0})
-    rank = input._type.ndim
-    if indices._type.ndim != rank:
-        raise ShapeError(
-            f"take_along_dim: input of shape {tuple(input._type.shape)} and indices of shape {tuple(indices._type.shape)} differ in rank"
-        )
-    d = dim + rank if dim < 0 else dim
-    pairs = list(zip(input._type.shape, indices._type.shape, strict=True))
-    full = [n if m == 1 else m for n, m in pairs]
-    wide = expand(input, tuple(pairs[k][0] if k == d else n for k, n in enumerate(full)))
-    positions = expand(indices, tuple(pairs[k][1] if k == d else n for k, n in enumerate(full)))
-    return dispatch(_gather, (wide, positions), {"dim": d})
-
-
-def scatter_parts(src: Any, value: Any, reduce: str | None) -> tuple[str, Any]:
-    """The record that a call of `scatter` means, and its source or number."""
-    given = src if value is None else value
-    if given is None:
-        raise ArgumentError("scatter() needs src (a tensor) or value (a number)")
-    if isinstance(given, np.generic):
-        given = given.item()
-    if reduce is not None:
-        if reduce == "add" and isinstance(given, Tensor):
-            return "scatter_add", given
-        raise UnsupportedError(f"scatter(reduce={reduce!r}): use scatter_reduce or scatter_add")
-    return ("scatter", given) if isinstance(given, Tensor) else ("scatter_value", given)
-
-
-def scatter(input: Tensor, dim: int, index: Tensor, src: Any = None, *, value: Any = None, reduce: str | None = None) -> Tensor:
-    """A copy with src[i, j, …] (or one number) written at index[i, j, …] of dimension `dim`."""
-    name, given = scatter_parts(src, value, reduce)
-    if name == "scatter_value":
-        return dispatch(_scatter_value, (input, index), {"dim": dim, "value": given})
-    return dispatch(get_op(name), (input, index, given), {"dim": dim})
-
-
-def scatter_(input: Tensor, dim: int, index: Tensor, src: Any = None, *, value: Any = None, reduce: str | None = None) -> Tensor:
-    """`scatter` in place."""
-    name, given = scatter_parts(src, value, reduce)
-    if name == "scatter_value":
-        return inplace("scatter_value", input, index, dim=dim, value=given)
-    return inplace(name, input, index, given, dim=dim)
-
-
-def scatter_reduce(input: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, *, include_self: bool = True) -> Tensor:
-    """A copy with the source's values reduced ("sum", "mean", "amax", "amin") at the positions of `index` along `dim`."""
-    return dispatch(
-        get_op("scatter_reduce"), _reduce_operands(input, index, src, reduce), {"dim": dim, "reduce": reduce, "include_self": include_self}
-    )
-
-
-def scatter_reduce_(input: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, *, include_self: bool = True) -> Tensor:
-    """`scatter_reduce` in place."""
-    return inplace("scatter_reduce", *_reduce_operands(input, index, src, reduce), dim=dim, reduce=reduce, include_self=include_self)
-
-
-def _reduce_operands(input: Tensor, index: Tensor, src: Tensor, reduce: str) -> tuple[Tensor, Tensor, Tensor]:
-    """The source cut to the index's shape."""
-    if reduce == "prod":
-        raise UnsupportedError("scatter_reduce: reduce='prod' is not supported; sum logarithms instead")
-    if src._type.shape != index._type.shape and src._type.ndim == index._type.ndim:
-        for d, n in enumerate(index._type.shape):
-            src = sliced(src, d, slice(0, n), True)
-    return input, index, src
-
-
-def index_fill(input: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
-    """A copy with `value`, a number or a 0-d tensor, written over the slices of `dim` at the positions of a 1-d index tensor."""
-    name, others, attributes = _fill_parts(input, index, value, dim)
-    return dispatch(get_op(name), (input, *others), attributes)
-
-
-def index_fill_(input: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
-    """`index_fill` in place."""
-    name, others, attributes = _fill_parts(input, index, value, dim)
-    return inplace(name, input, *others, **attributes)
-
-
-def _fill_parts(input: Tensor, index: Tensor, value: Any, dim: int) -> tuple[str, tuple[Tensor, ...], dict[str, Any]]:
-    if not isinstance(value, Tensor):
-        return "index_fill", (index,), {"dim": dim, "value": value}
-    if value._type.ndim:
-        raise ShapeError(f"index_fill: the value must be a number or a 0-d tensor, not of shape {tuple(value._type.shape)}")
-    d = dim + input._type.ndim if dim < 0 else dim
-    n = index._type.shape[0] if index._type.ndim else 1
-    source = expand(value, (*input._type.shape[:d], n, *input._type.shape[d + 1 :]))
-    if source._type.dtype is not input._type.dtype:
-        source = dispatch(_to, (source,), {"dtype": input._type.dtype})
-    return "index_copy", (index, source), {"dim": dim}
+# ---- index_put, fill, copy -------------------------------------------------------------------------------------------------------
 
 
 def index_put(input: Tensor, indices: Sequence[Any], values: Any, accumulate: bool = False) -> Tensor:
@@ -570,9 +483,9 @@ def renormalise(weight: Tensor, indices: Tensor, max_norm: float, norm_type: flo
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     f.__name__: f
-    for f in (getitem, setitem, nonzero, argwhere, masked_select, one_hot, take_along_dim, scatter, scatter_reduce, index_fill, index_put)
+    for f in (getitem, setitem, nonzero, argwhere, masked_select, one_hot, index_put)
 }
 FUNCTIONAL: dict[str, Callable[..., Any]] = {"embedding": functional_embedding, "one_hot": one_hot}
 """What `nn.functional` has under these names."""
-INPLACE: dict[str, Callable[..., Any]] = {f.__name__: f for f in (scatter_, scatter_reduce_, index_fill_, index_put_, fill_, copy_)}
-METHODS: dict[str, Any] = {}
+INPLACE: dict[str, Callable[..., Any]] = {f.__name__: f for f in (index_put_, fill_, copy_)}
+METHODS: dict[str, Any] = {"index_put": index_put}

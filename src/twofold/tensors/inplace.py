@@ -19,6 +19,7 @@ from twofold.tape.node import Node, tick
 from twofold.tape.plan import TABLES, Plan
 from twofold.tape.versions import stamp
 from twofold.tensors.alias import overlaps, rehome, same_memory
+from twofold.tensors.batched import HANDLERS, top_level
 from twofold.tensors.core import Tensor, memory
 from twofold.tensors.dispatch import (
     NODE_CLASSES,
@@ -121,6 +122,9 @@ def inplace(name: str, self: Tensor, *others: Any, **attributes: Any) -> Tensor:
     operands = (self, *others)
     concrete = set(map(type, operands)) <= (CONCRETE if op.promotion is None else CONCRETE_OR_NUMBER)
     if not concrete or MODE.special:
+        level = top_level(operands)
+        if level:
+            return HANDLERS.inplace(name, self, others, attributes, level)
         recorder = active_recorder(op, operands)
         if recorder is not None:
             return recorder.inplace(op, self, others, attributes)

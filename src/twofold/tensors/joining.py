@@ -10,6 +10,7 @@ import numpy as np
 
 from twofold.ir.op import get_op, wrap_dim
 from twofold.support.errors import ArgumentError, DimensionError, ShapeError, UnsupportedError, ValueRangeError
+from twofold.tensors.batched import BatchedTensor, refuse_size
 from twofold.tensors.core import Tensor, wrap
 from twofold.tensors.dispatch import active_recorder, dispatch
 from twofold.tensors.shapes import clone, expand, flatten, is_size, reshape, several_tensors, sizes, transpose
@@ -21,6 +22,8 @@ _constant_pad_nd, _unsqueeze, _index_select = (get_op(n) for n in ("constant_pad
 def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     """The tensors one after another along an existing dimension. An empty 1-d tensor goes with any others, as in PyTorch."""
     given = tuple(tensors) if isinstance(tensors, (list, tuple)) else tensors
+    if given == ():
+        raise ShapeError("cat: at least one tensor is needed")
     if type(given) is tuple and any(isinstance(t, Tensor) and t._type.shape == (0,) for t in given):
         rest = tuple(t for t in given if not (isinstance(t, Tensor) and t._type.shape == (0,)))
         if any(isinstance(t, Tensor) and t._type.ndim != 1 for t in rest):
@@ -61,6 +64,8 @@ def _each(tensors: tuple[Any, ...], function: Callable[[Tensor], Tensor]) -> Any
 
 def hstack(tensors: Sequence[Tensor]) -> Tensor:
     """Joined along dimension 1 (dimension 0 for vectors)."""
+    if not tensors:
+        raise ShapeError("hstack: at least one tensor is needed")
     given = atleast_1d(*tensors) if len(tensors) > 1 else (atleast_1d(tensors[0]),)
     return cat(given, 0 if given[0]._type.ndim == 1 else 1)
 
@@ -102,7 +107,7 @@ def repeat_interleave(input: Tensor, repeats: Any, dim: int | None = None, *, ou
         input, dim = flatten(input), 0
     d = wrap_dim(dim, input._type.ndim, "repeat_interleave")
     shape = input._type.shape or (1,)
-    if isinstance(repeats, Tensor) and repeats._type.numel == 1 and active_recorder(_repeat, (repeats,)) is None:
+    if isinstance(repeats, Tensor) and repeats._type.numel == 1 and type(repeats) is not BatchedTensor and active_recorder(_repeat, (repeats,)) is None:
         repeats = int(repeats)
     if is_size(repeats) and not isinstance(repeats, Tensor):
         count = operator.index(repeats)
@@ -113,6 +118,8 @@ def repeat_interleave(input: Tensor, repeats: Any, dim: int | None = None, *, ou
         return reshape(clone(spread, memory_format="contiguous_format"), (*shape[:d], shape[d] * count, *shape[d + 1 :]))
     if not isinstance(repeats, Tensor):
         raise ArgumentError(f"repeat_interleave(): repeats must be an int or a tensor of counts, not {type(repeats).__name__}")
+    if type(repeats) is BatchedTensor:
+        refuse_size("repeat_interleave with counts in a tensor")
     recorder = active_recorder(_index_select, (input, repeats))
     if recorder is not None:
         raise UnsupportedError(
@@ -159,6 +166,10 @@ def flipud(input: Tensor) -> Tensor:
 
 def roll(input: Tensor, shifts: Any, dims: Any = None) -> Tensor:
     """The elements moved `shifts` places along `dims` in a circle; without `dims` the flattened tensor is rolled."""
+    if isinstance(shifts, (tuple, list)) and not shifts:
+        raise ValueRangeError("roll: at least one shift is needed")
+    if dims is not None and not input._type.ndim and dims not in ((), []):
+        raise DimensionError(f"roll: a 0-d tensor has no dimension {dims}")
     return dispatch(_roll, (input,), {"shifts": shifts, "dims": () if dims is None else dims})
 
 
@@ -197,6 +208,9 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: Any = 
     if len(pads) not in (2, 4, 6):
         raise ShapeError(f"pad: mode {mode!r} pads 1 to 3 dimensions with two values each, not {pads}")
     name = {"reflect": "reflection_pad", "replicate": "replication_pad"}.get(mode)
+    if name is None and any(type(n) is int and n < 0 for n in pads):  # cut off first: what is left goes around
+        input = dispatch(_constant_pad_nd, (input,), {"pad": tuple(min(n, 0) for n in pads), "value": 0})
+        pads = tuple(max(n, 0) for n in pads)
     return dispatch(get_op(f"{name}{len(pads) // 2}d" if name else "circular_pad"), (input,), {"pad": pads})
 
 

@@ -37,6 +37,21 @@ channels_last = memory_format("channels_last")
 preserve_format = memory_format("preserve_format")
 
 
+class layout:  # noqa: N801  (PyTorch's name)
+    """How a tensor keeps its elements. There is one: `strided`, an array with a step for each dimension."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "twofold.strided"
+
+    def __reduce__(self) -> str:
+        return "strided"
+
+
+strided = layout()
+
+
 class finfo:  # noqa: N801  (PyTorch's name)
     """Limits of a floating-point dtype (default: the default dtype): bits, eps, max, min, tiny, smallest_normal, resolution, dtype (its
     name)."""
@@ -108,13 +123,8 @@ def is_tensor(obj: object) -> bool:
     return isinstance(obj, Tensor)
 
 
-def is_nonzero(input: Tensor) -> bool:
-    """True if the only element is not zero; raises for any other element count."""
-    return bool(input)
-
-
 __all__ = [
-    "can_cast", "channels_last", "contiguous_format", "e", "finfo", "iinfo", "inf", "is_nonzero", "is_tensor",
+    "can_cast", "channels_last", "contiguous_format", "e", "finfo", "iinfo", "inf", "is_tensor", "layout",
     "memory_format", "nan", "newaxis", "pi",
-    "preserve_format", "result_type",
+    "preserve_format", "result_type", "strided",
 ]  # fmt: skip

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from sys import _getframe as _frame
 from typing import Any
 
+from twofold.ir import dtypes
 from twofold.ir.mode import MODE, grad_enabled
 from twofold.ir.op import get_op, wrap_dim
-from twofold.support.errors import ArgumentError, DimensionError, ShapeError
+from twofold.support.errors import ArgumentError, DimensionError, ShapeError, ValueRangeError
 from twofold.tape.node import tick
 from twofold.tape.plan import table
 from twofold.tensors.contraction import Term, call, contract_pair, finish, reduce_terms
@@ -84,10 +85,10 @@ def einsum(*args: Any) -> Tensor:
     A letter twice in one operand takes the diagonal; without `->` the letters that appear once, sorted, are the output's. The other form is
     `einsum(a, [0, 1], b, [1, 2], [0, 2])` with `Ellipsis` in the lists. Sizes of 1 broadcast. The equation is written out into permute,
     reshape, bmm, mul and sum: those are the nodes of the graph. Of more than two operands the pair with the smallest result is contracted
-    first. Raises ArgumentError for a malformed equation and ShapeError for sizes that disagree.
+    first. Raises ValueRangeError for a malformed equation and ShapeError for sizes that disagree.
     """
     if not args:
-        raise ArgumentError("einsum() needs an equation and at least one tensor")
+        raise ValueRangeError("einsum() needs an equation and at least one tensor")
     if isinstance(args[0], str):
         operands = args[1:]
         if len(operands) == 1 and isinstance(operands[0], (list, tuple)):
@@ -103,7 +104,7 @@ def einsum(*args: Any) -> Tensor:
 
 def _ranks(operands: Sequence[Any]) -> tuple[int, ...]:
     if not operands:
-        raise ArgumentError("einsum() needs at least one tensor")
+        raise ValueRangeError("einsum() needs at least one tensor")
     for t in operands:
         if not isinstance(t, Tensor):
             raise ArgumentError(f"einsum(): operands must be tensors, not {type(t).__name__}")
@@ -165,7 +166,10 @@ def kron(input: Tensor, other: Tensor) -> Tensor:
 
 
 def _weighted(input: Tensor, product: Tensor, beta: Number, alpha: Number) -> Tensor:
-    """beta * input + alpha * product; beta = 0 ignores the input."""
+    """beta * input + alpha * product; beta = 0 ignores the input. Integers and bools take the factors in their own dtype."""
+    kind = dtypes.promote_types(input._type.dtype, product._type.dtype)
+    if kind.category != dtypes.FLOAT:
+        beta, alpha = (bool(v) if kind.category == dtypes.BOOL else int(v) for v in (beta, alpha))
     if alpha != 1:
         product = call("mul", product, alpha)
     if beta == 0:
@@ -185,14 +189,15 @@ def addr(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Number = 1, alpha: 
 
 def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Number = 1, alpha: Number = 1) -> Tensor:
     """beta * input + alpha * (the sum of all products of a batch of matrices)."""
-    return _weighted(input, call("sum", call("bmm", batch1, batch2), dim=(0,)), beta, alpha)
+    products = call("bmm", batch1, batch2)
+    return _weighted(input, call("sum", products, dim=(0,), dtype=products._type.dtype), beta, alpha)
 
 
 def multi_dot(tensors: Sequence[Tensor]) -> Tensor:
     """The product of two or more matrices in the order of least work; the first and the last may be vectors."""
     given = list(tensors)
     if len(given) < 2:
-        raise ArgumentError(f"multi_dot() needs at least two tensors, not {len(given)}")
+        raise ValueRangeError(f"multi_dot() needs at least two tensors, not {len(given)}")
     matrices = list(given)
     row, column = matrices[0]._type.ndim == 1, matrices[-1]._type.ndim == 1
     if row:
@@ -240,8 +245,12 @@ def _chain(matrices: Sequence[Tensor], split: dict[tuple[int, int], int], i: int
 
 
 def chain_matmul(*matrices: Any, out: None = None) -> Tensor:
-    """`multi_dot` of the arguments."""
-    return multi_dot(matrices[0] if len(matrices) == 1 and isinstance(matrices[0], (list, tuple)) else matrices)
+    """The product of matrices in the order of least work; of one matrix itself. `multi_dot` of the arguments."""
+    given = matrices[0] if len(matrices) == 1 and isinstance(matrices[0], (list, tuple)) else matrices
+    for i, t in enumerate(given):
+        if isinstance(t, Tensor) and t._type.ndim != 2:
+            raise ShapeError(f"chain_matmul: matrix {i} has {t._type.ndim} dimensions, expected 2")
+    return given[0] if len(given) == 1 and isinstance(given[0], Tensor) else multi_dot(given)
 
 
 FUNCTIONS = {

@@ -20,6 +20,7 @@ import numpy as np
 from twofold.ir import dtypes
 from twofold.ir.dtypes import BOOL, FLOAT, get_default_dtype
 from twofold.support.errors import ArgumentError, ValueRangeError
+from twofold.tensors.batched import BatchedTensor, batched_text
 from twofold.tensors.core import Symbol, Tensor, wrap
 
 
@@ -258,6 +259,8 @@ def _try(read: Callable[[], Any]) -> Any:
 
 
 def __repr__(self: Tensor) -> str:  # noqa: N807
+    if type(self) is BatchedTensor:
+        return batched_text(self)
     text = symbol_text(self) if isinstance(self, Symbol) else tensor_text(self)
     return "Parameter containing:\n" + text if self._is_param and not isinstance(self, Symbol) else text
 

@@ -23,6 +23,8 @@ from twofold.ir.op import Op, get_op
 from twofold.ir.types import tensor_type
 from twofold.ops.random import blocks, check_probability, float_words, kept_scale
 from twofold.support.errors import ArgumentError, DTypeError, ValueRangeError
+from twofold.tensors.batched import LEVELS
+from twofold.tensors.batching_random import draw_mapped
 from twofold.tensors.contraction import call
 from twofold.tensors.core import Tensor, memory, wrap, wrap_typed
 from twofold.tensors.device import usable_device
@@ -195,6 +197,8 @@ def fork_rng(devices: Any = None, enabled: bool = True) -> Iterator[None]:
 
 def draw(op: Op, generator: Generator | None, operands: tuple[Any, ...], attributes: dict[str, Any], count: Any, words: int) -> Any:
     """Run or record a random operation whose last operand is the state, and advance the generator by what it consumes."""
+    if LEVELS.get():
+        return draw_mapped(draw, op, generator, operands, attributes, count, words)
     source = default_generator() if generator is None else _checked(generator)
     used = blocks(count, words)
     recorder = active_recorder(op, operands)
@@ -328,7 +332,7 @@ def normal(
 def bernoulli(input: Tensor, p: float | None = None, *, generator: Generator | None = None) -> Tensor:
     """1 with the probability that the input holds at each place (or with probability `p` everywhere), else 0, in the input's dtype."""
     if p is not None:
-        return _like("bernoulli_p", input, generator, {"p": float(p)}, 1)
+        return drawn_like("bernoulli_p", input, generator, {"p": float(p)}, 1)
     if not isinstance(input, Tensor):
         raise ArgumentError(f"bernoulli(): input must be a tensor, not {type(input).__name__}")
     return draw(get_op("bernoulli"), generator, (input,), {}, input._type.numel, 1)
@@ -343,7 +347,7 @@ def multinomial(input: Tensor, num_samples: int, replacement: bool = False, *, g
     return draw(get_op("multinomial"), generator, (input,), {"num_samples": num_samples, "replacement": replacement}, count, 2)
 
 
-def _like(
+def drawn_like(
     name: str, input: Tensor, generator: Any, attributes: dict[str, Any], words: int = 0, dtype: Any = None, device: Any = None
 ) -> Tensor:
     """A random tensor of another's size (and dtype and device)."""
@@ -358,23 +362,25 @@ def rand_like(
     input: Tensor, *, generator: Generator | None = None, dtype: Any = None, device: Any = None, requires_grad: bool = False
 ) -> Tensor:
     """`rand` of the input's size, dtype and device."""
-    return _finish(_like("uniform", input, generator, {"low": 0.0, "high": 1.0}, 0, dtype, device), requires_grad)
+    return _finish(drawn_like("uniform", input, generator, {"low": 0.0, "high": 1.0}, 0, dtype, device), requires_grad)
 
 
 def randn_like(
     input: Tensor, *, generator: Generator | None = None, dtype: Any = None, device: Any = None, requires_grad: bool = False
 ) -> Tensor:
     """`randn` of the input's size, dtype and device."""
-    return _finish(_like("normal", input, generator, {"mean": 0.0, "std": 1.0}, 0, dtype, device), requires_grad)
+    return _finish(drawn_like("normal", input, generator, {"mean": 0.0, "std": 1.0}, 0, dtype, device), requires_grad)
 
 
 def randint_like(
-    input: Tensor, low: int, high: int | None = None, *, generator: Generator | None = None, dtype: Any = None, requires_grad: bool = False
-) -> Tensor:
+    input: Tensor, low: int, high: int | None = None, *, generator: Generator | None = None, dtype: Any = None, device: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:  # fmt: skip
     """`randint` of the input's size and dtype: `randint_like(x, high)` or `randint_like(x, low, high)`."""
     first, last = (0, low) if high is None else (low, high)
     wanted = input._type.dtype if dtype is None else dtype
-    return randint(first, last, tuple(input._type.shape), generator=generator, dtype=wanted, requires_grad=requires_grad)
+    where = input._type.device if device is None else device
+    return randint(first, last, tuple(input._type.shape), generator=generator, dtype=wanted, device=where, requires_grad=requires_grad)
 
 
 # ---- in place --------------------------------------------------------------------------------------------------------------------------
@@ -386,28 +392,30 @@ def _fill(self: Tensor, values: Tensor) -> Tensor:
 
 def uniform_(self: Tensor, low: float = 0.0, high: float = 1.0, *, generator: Generator | None = None) -> Tensor:
     """Fill with uniform numbers from [low, high) (PyTorch calls them `from` and `to`)."""
-    return _fill(self, _like("uniform", self, generator, {"low": float(low), "high": float(high)}))
+    return _fill(self, drawn_like("uniform", self, generator, {"low": float(low), "high": float(high)}))
 
 
 def normal_(self: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: Generator | None = None) -> Tensor:
     """Fill with normal numbers."""
-    return _fill(self, _like("normal", self, generator, {"mean": float(mean), "std": float(std)}))
+    return _fill(self, drawn_like("normal", self, generator, {"mean": float(mean), "std": float(std)}))
 
 
 def exponential_(self: Tensor, lambd: float = 1.0, *, generator: Generator | None = None) -> Tensor:
     """Fill with exponentially distributed numbers of rate `lambd`."""
-    return _fill(self, _like("exponential", self, generator, {"lambd": float(lambd)}))
+    return _fill(self, drawn_like("exponential", self, generator, {"lambd": float(lambd)}))
 
 
 def log_normal_(self: Tensor, mean: float = 1.0, std: float = 2.0, *, generator: Generator | None = None) -> Tensor:
     """Fill with exp of normal numbers."""
-    return _fill(self, call("exp", _like("normal", self, generator, {"mean": float(mean), "std": float(std)})))
+    if not std > 0:
+        raise ValueRangeError(f"log_normal_: std must be above 0, not {std}")
+    return _fill(self, call("exp", drawn_like("normal", self, generator, {"mean": float(mean), "std": float(std)})))
 
 
 def bernoulli_(self: Tensor, p: Tensor | float = 0.5, *, generator: Generator | None = None) -> Tensor:
     """Fill with 1 with probability `p` (a number, or a tensor that broadcasts), else 0."""
     if not isinstance(p, Tensor):
-        return _fill(self, _like("bernoulli_p", self, generator, {"p": float(p)}, 1))
+        return _fill(self, drawn_like("bernoulli_p", self, generator, {"p": float(p)}, 1))
     wide = p if p._type.shape == self._type.shape else call("expand", p, size=tuple(self._type.shape))
     return _fill(self, bernoulli(wide, generator=generator))
 
@@ -534,6 +542,7 @@ FUNCTIONS = {
     "dropout1d": dropout1d, "dropout2d": dropout2d, "dropout3d": dropout3d, "alpha_dropout": alpha_dropout,
     "feature_alpha_dropout": feature_alpha_dropout,
 }  # fmt: skip
+METHODS = {"bernoulli": bernoulli, "multinomial": multinomial}
 INPLACE = {
     "uniform_": uniform_, "normal_": normal_, "exponential_": exponential_, "log_normal_": log_normal_, "bernoulli_": bernoulli_,
     "random_": random_,

@@ -106,13 +106,6 @@ def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> Any
     return _pair("kthvalue", "kthvalue", (input,), k=k, dim=dim, keepdim=keepdim)
 
 
-def bucketize(input: Tensor, boundaries: Tensor, *, out_int32: bool = False, right: bool = False) -> Tensor:
-    """The index of the interval between 1-d sorted `boundaries` that each element lies in, see `searchsorted`."""
-    if boundaries._type.ndim != 1:
-        raise ShapeError(f"bucketize: boundaries must be 1-d, their shape is {tuple(boundaries._type.shape)}")
-    return _call("searchsorted", (boundaries, input), out_int32=out_int32, right=right)
-
-
 def cummax(input: Tensor, dim: int) -> Any:
     """(values, indices): running maxima along `dim` and the latest index of each."""
     return _pair("cummax", "cummax", (input,), dim=dim)
@@ -176,14 +169,6 @@ def nanmean(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any
     return _call("div", (total, _call("sum", (there,), dim=dim, keepdim=keepdim, dtype=total._type.dtype)))
 
 
-def norm(input: Tensor, p: Any = "fro", dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
-    """The p-norm over `dim` (all dimensions by default): of all elements together, as vectors. "fro" means 2."""
-    if p == "nuc":
-        raise ValueRangeError("norm: p='nuc' (the sum of singular values) does not exist here; p is a number, inf, -inf or 'fro'")
-    order = 2 if p is None or p == "fro" else p
-    return _call("linalg_vector_norm", (input,), ord=float(order), dim=dim, keepdim=keepdim, dtype=dtype)
-
-
 # ---- normalisation -----------------------------------------------------------------------------------------------------------------
 
 
@@ -214,6 +199,8 @@ def batch_norm(
     variance by `momentum`, in place; otherwise by the running statistics. Raises ValueRangeError for one value a channel in training.
     """
     shape = input._type.shape
+    if tuple(shape) == (0,):
+        return _call("clone", (input,))  # PyTorch takes an empty vector, of no channels
     sizes = (shape[0], *shape[2:]) if len(shape) >= 2 else ()
     if training:
         count: Any = 1
@@ -338,8 +325,8 @@ def _kl_div(
 FUNCTIONS: dict[str, Any] = {
     f.__name__: f
     for f in (
-        max, min, aminmax, median, sort, msort, topk, kthvalue, bucketize, cummax, cummin, var, std, var_mean, std_mean, nanmean, norm,
+        max, min, aminmax, median, sort, msort, topk, kthvalue, cummax, cummin, var, std, var_mean, std_mean, nanmean,
         softmin, normalize, batch_norm, instance_norm, cross_entropy,
     )
 } | {"kl_div": _kl_div}  # fmt: skip
-METHODS = {name: FUNCTIONS[name] for name in ("max", "min", "median", "sort", "topk", "kthvalue", "cummax", "cummin", "var", "std", "norm")}
+METHODS = {name: FUNCTIONS[name] for name in ("max", "min", "median", "sort", "topk", "kthvalue", "cummax", "cummin", "var", "std")}

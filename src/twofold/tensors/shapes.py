@@ -7,13 +7,14 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any
 
-from twofold.ir.dtypes import BY_NAME, DType
+from twofold.ir.dtypes import BY_NAME, FLOAT, INTEGER, DType
 from twofold.ir.op import get_op, wrap_dim
 from twofold.ops.slicing import check_index, part_sizes
 from twofold.ops.typing import broadcast_shapes as broadcast
 from twofold.ops.views import resolve_sizes
-from twofold.support.errors import ArgumentError, DimensionError, InplaceError, ShapeError, ValueRangeError
+from twofold.support.errors import ArgumentError, DimensionError, DTypeError, InplaceError, ShapeError, ValueRangeError
 from twofold.tensors.alias import alias_of, keep_layout, rehome
+from twofold.tensors.batched import BatchedTensor, batched
 from twofold.tensors.core import Size, Symbol, Tensor, memory, wrap_typed
 from twofold.tensors.dispatch import NODE_CLASSES, active_recorder, dispatch
 from twofold.tensors.views import selected, view_of
@@ -228,6 +229,8 @@ def narrow(input: Tensor, dim: int, start: Any, length: int) -> Tensor:
     if not shape:
         raise DimensionError("narrow: a 0-d tensor has no dimension to narrow")
     d = wrap_dim(dim, len(shape), "narrow")
+    if isinstance(start, Tensor) and (start._type.ndim or start._type.dtype.category != INTEGER):
+        raise DTypeError(f"narrow: start must be an int or a 0-d integer tensor, not {start._type}")
     begin = start if hasattr(start, "is_symbolic_dim") else operator.index(start)
     n = shape[d]
     if type(n) is int and type(begin) is int:
@@ -320,6 +323,8 @@ def diagonal_of(input: Tensor, diagonal: int = 0) -> Tensor:
 
 def detach(input: Tensor) -> Tensor:
     """The same memory without history: no gradient flows through it. In-place writes show in both."""
+    if type(input) is BatchedTensor:
+        return batched(detach(input._inner), input._level)
     recorder = active_recorder(_detach, (input,))
     if recorder is not None:
         return recorder.call(_detach, (input,), {})
@@ -357,6 +362,9 @@ def clone(input: Tensor, *, memory_format: Any = None) -> Tensor:
 def contiguous(self: Tensor, memory_format: Any = None) -> Tensor:
     """The tensor itself if its elements lie in C order (or in `memory_format`), otherwise a copy that does."""
     wanted = format_name(memory_format) or "contiguous_format"
+    if type(self) is BatchedTensor:
+        inner = contiguous(self._inner, None if wanted == "channels_last" else memory_format)
+        return self if inner is self._inner else batched(inner, self._level)
     array = self._array
     lies_so = array is None or wanted == "preserve_format"
     if wanted == "channels_last" and not lies_so:
@@ -364,6 +372,17 @@ def contiguous(self: Tensor, memory_format: Any = None) -> Tensor:
     elif not lies_so:
         lies_so = array.flags.c_contiguous
     return self if lies_so else clone(self, memory_format=wanted)
+
+
+def sum_to_size(self: Tensor, *size: Any) -> Tensor:
+    """The sum that undoes broadcasting: `size` must broadcast to the tensor's shape. The tensor itself where that is its shape; sums of
+    integers and bools are int64."""
+    wanted = sizes("sum_to_size", size)
+    if wanted == tuple(self._type.shape) and wanted:
+        return self
+    if self._type.dtype.category != FLOAT:
+        self = dispatch(get_op("to"), (self,), {"dtype": BY_NAME["int64"]})
+    return dispatch(get_op("sum_to_size"), (self,), {"size": wanted})
 
 
 def real(input: Tensor) -> Tensor:
@@ -384,7 +403,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "dsplit": _split_at("dsplit", 3, lambda rank: 2),
 }  # fmt: skip
 METHODS: dict[str, Any] = {
-    f.__name__: f for f in (view, view_as, reshape_as, expand, expand_as, contiguous, detach_)
+    f.__name__: f for f in (view, view_as, reshape_as, expand, expand_as, contiguous, detach_, sum_to_size)
 } | {
     "T": property(reversed_dims), "mT": property(matrix_transpose), "H": property(hermitian), "mH": property(matrix_transpose),
     "real": property(real),

@@ -43,6 +43,13 @@ def gelu(a: np.ndarray, approximate: str = "none") -> np.ndarray:
     return a * 0.5 * each(math.erfc)(-a / math.sqrt(2.0))
 
 
+def gelu_slope(a: np.ndarray, approximate: str = "none") -> np.ndarray:
+    if approximate == "tanh":
+        t = np.tanh(math.sqrt(2 / math.pi) * (a + 0.044715 * a**3))
+        return 0.5 * (1 + t) + 0.5 * a * (1 - t * t) * math.sqrt(2 / math.pi) * (1 + 3 * 0.044715 * a**2)
+    return 0.5 * (1 + each(math.erf)(a / math.sqrt(2))) + a * np.exp(-a * a / 2) / math.sqrt(2 * math.pi)
+
+
 def softplus(a: np.ndarray, beta: float = 1.0, threshold: float = 20.0) -> np.ndarray:
     return np.where(a * beta > threshold, a, np.log1p(np.exp(np.minimum(a * beta, 700.0))) / beta)
 
@@ -150,6 +157,20 @@ ROWS = [
     Row(
         "gelu", one({"approximate": "tanh"}, special=False), gelu,
         errors=lambda g: [*only_floats("gelu")(g), E((g.real(2),), {"approximate": "erf"}, ValueRangeError, "approximate")],
+    ),
+    Row(
+        "gelu_backward",  # the slope's slope is recorded as several operations, each of which rounds: not in 16 bits
+        lambda g: [S(g.real(3, 4), g.real(3, 4)), S(g.real(5), g.real(5) * 3, "tanh"), S(g.real(0, 2), g.real(0, 2)),
+                   S(g.noncontiguous(g.real(3, 4)), g.real(3, 4), approximate="tanh"), S(g.real(), g.real())],
+        lambda g, a, approximate="none": g * gelu_slope(a, approximate), torch=None, dtypes=("float64", "float32"),
+        errors=lambda g: [E((g.real(2), g.real(3)), {}, ShapeError, "gelu_backward")],
+    ),
+    Row(
+        "silu_backward",
+        lambda g: [S(g.real(3, 4), g.real(3, 4)), S(g.noncontiguous(g.real(3, 4)), g.real(3, 4)), S(g.real(0, 2), g.real(0, 2)),
+                   S(g.real(), g.real())],
+        lambda g, a: g * sigmoid(a) * (1 + a * (1 - sigmoid(a))), torch=None,
+        errors=lambda g: [E((g.real(2), g.real(3)), {}, ShapeError, "silu_backward")],
     ),
     # in 16 bits these round several times, as in torch
     Row("softsign", one(), lambda a: a / (1 + np.abs(a)), dtypes=("float64", "float32")),

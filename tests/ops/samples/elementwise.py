@@ -174,6 +174,15 @@ ROWS = [
         errors=lambda g: [E((np.array([1]), np.array([0])), {"rounding_mode": "trunc"}, ValueRangeError, "by zero")],
     ),
     Row(
+        "trunc_divide",
+        lambda g: pairs(g, g.real, g.nonzero),
+        lambda a, b: trunc_div(a, b, "trunc"),
+        torch=lambda torch, a, b: torch.div(torch.as_tensor(a), b, rounding_mode="trunc"),
+        dtypes=NUMBER,
+        grad=True,  # zero
+        errors=by_zero("trunc_divide"),
+    ),
+    Row(
         "floor_divide",
         lambda g: pairs(g, g.real, g.nonzero),
         np.floor_divide,

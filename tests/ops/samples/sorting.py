@@ -161,26 +161,4 @@ ROWS = [
         dtypes="number",
         errors=lambda g: [E((g.real(2, 3), 0), {}, ValueRangeError, "k=0"), E((g.real(2, 3), 4), {}, ValueRangeError, "kthvalue")],
     ),
-    Row(
-        "searchsorted",
-        lambda g: [
-            S(increasing(g, 6), g.ints(3, 4)),
-            S(increasing(g, 6), g.ints(5), right=True),
-            S(increasing(g, 2, 5), g.ints(2, 3), out_int32=True),
-            S(increasing(g, 0), g.ints(3)),
-            S(increasing(g, 4), g.ints()),
-        ],
-        search,
-        dtypes=("float64", "float32", "int64", "int8"),
-        grad=False,
-        errors=lambda g: [E((g.real(2, 3), g.real(3, 3)), {}, ShapeError, "searchsorted")],
-    ),
-    Row(
-        "bucketize",
-        lambda g: [S(g.ints(3, 4), increasing(g, 6)), S(g.ints(5), increasing(g, 6), right=True)],
-        lambda a, boundaries, *, right=False: search(boundaries, a, right=right),
-        dtypes=("float64", "int64"),
-        grad=False,
-        errors=lambda g: [E((g.real(2), g.real(2, 2)), {}, ShapeError, "bucketize")],
-    ),
 ]

@@ -22,6 +22,7 @@ from twofold.support.errors import ArgumentError, TraceError
 from twofold.support.pytree import TreeSpec, tree_flatten, tree_unflatten
 from twofold.tape.versions import root_of
 from twofold.tensors.alias import base_of
+from twofold.tensors.combining import matrix_trace
 from twofold.tensors.core import Symbol, Tensor, memory
 from twofold.tensors.random import default_generator
 from twofold.tensors.recorder import Recorder, Regroup, Storage, overlapping
@@ -49,6 +50,9 @@ def trace(
     Tensors that `fn` closes over become bindings, by reference. Buffers and arguments it writes are written back by the graph.
     Raises TraceError, GraphError, or InplaceError (kind input_alias) where a call cannot be recorded.
     """
+    given: Any = fn
+    if isinstance(given, Tensor):  # torch.trace of a matrix
+        return matrix_trace(given)  # type: ignore[return-value]
     if not callable(fn):
         raise ArgumentError(f"trace needs a function or module, not {type(fn).__name__}")
     if RECORDER.get() is not None:

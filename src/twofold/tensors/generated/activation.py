@@ -890,6 +890,63 @@ def silu_(input: Tensor) -> Tensor:
     return inplace("silu", input)
 
 
+_silu_backward = get_op("silu_backward")
+_silu_backward_plans = table(_silu_backward)
+
+
+class SiluBackwardBackward0(OpNode):
+    __slots__ = ("s_grad", "s_input")
+    op = get_op("silu_backward")
+    saved = ('grad', 'input')
+    needs = (('input',), ('grad', 'input'))
+
+    def pull(self, g: Any, rules: Any) -> tuple[Any, ...]:
+        e = self.edges
+        return (rules[0](g, self.s_input) if e[0] is not None else None, rules[1](g, self.s_grad, self.s_input) if e[1] is not None else None)
+
+    def free(self) -> None:
+        del self.s_grad, self.s_input
+
+
+NODE_CLASSES["silu_backward"] = SiluBackwardBackward0
+
+def silu_backward(grad: Tensor, input: Tensor) -> Tensor:
+    """The gradient of silu: grad s (1 + x (1 - s)), s the logistic function of x."""
+    if MODE.special or type(grad) is not Tensor or type(input) is not Tensor:
+        return dispatch(_silu_backward, (grad, input,), {})
+    t0 = grad._type
+    a0 = grad._array
+    e0 = grad._node
+    t1 = input._type
+    a1 = input._array
+    e1 = input._node
+    k = (t0, t1)
+    try:
+        p = _silu_backward_plans[k]
+    except (KeyError, TypeError):
+        p = _silu_backward_plans.make(k, (t0, t1,), {})
+    y = p.kernel(a0, a1)
+    t = p.out
+    o = Tensor()
+    o._type = t
+    o._array = y
+    if (e0 is not None or e1 is not None) and p.tracks and grad_enabled():
+        o._node = n = SiluBackwardBackward0()
+        n.seq = tick()
+        n.edges = (e0, e1)
+        n.plan = p
+        n.type = t
+        n.hooks = None
+        f = _frame(1)
+        n.code = f.f_code
+        n.lasti = f.f_lasti
+        n.s_grad = a0 if e1 is not None else None
+        n.s_input = a1
+    else:
+        o._node = None
+    return o
+
+
 _mish = get_op("mish")
 _mish_plans = table(_mish)
 
@@ -1002,6 +1059,63 @@ def gelu(input: Tensor, *, approximate: str = 'none') -> Tensor:
     return o
 
 
+_gelu_backward = get_op("gelu_backward")
+_gelu_backward_plans = table(_gelu_backward)
+
+
+class GeluBackwardBackward0(OpNode):
+    __slots__ = ("s_grad", "s_input")
+    op = get_op("gelu_backward")
+    saved = ('grad', 'input')
+    needs = (('input',), ('grad', 'input'))
+
+    def pull(self, g: Any, rules: Any) -> tuple[Any, ...]:
+        e = self.edges
+        return (rules[0](g, self.s_input, self.plan.attributes["approximate"]) if e[0] is not None else None, rules[1](g, self.s_grad, self.s_input, self.plan.attributes["approximate"]) if e[1] is not None else None)
+
+    def free(self) -> None:
+        del self.s_grad, self.s_input
+
+
+NODE_CLASSES["gelu_backward"] = GeluBackwardBackward0
+
+def gelu_backward(grad: Tensor, input: Tensor, approximate: str = 'none') -> Tensor:
+    """The gradient of gelu: grad (Phi(x) + x phi(x)), or the slope of the approximation by tanh."""
+    if MODE.special or type(grad) is not Tensor or type(input) is not Tensor:
+        return dispatch(_gelu_backward, (grad, input,), {"approximate": approximate})
+    t0 = grad._type
+    a0 = grad._array
+    e0 = grad._node
+    t1 = input._type
+    a1 = input._array
+    e1 = input._node
+    k = (t0, t1, approximate)
+    try:
+        p = _gelu_backward_plans[k]
+    except (KeyError, TypeError):
+        p = _gelu_backward_plans.make(k, (t0, t1,), {"approximate": approximate})
+    y = p.kernel(a0, a1)
+    t = p.out
+    o = Tensor()
+    o._type = t
+    o._array = y
+    if (e0 is not None or e1 is not None) and p.tracks and grad_enabled():
+        o._node = n = GeluBackwardBackward0()
+        n.seq = tick()
+        n.edges = (e0, e1)
+        n.plan = p
+        n.type = t
+        n.hooks = None
+        f = _frame(1)
+        n.code = f.f_code
+        n.lasti = f.f_lasti
+        n.s_grad = a0 if e1 is not None else None
+        n.s_input = a1
+    else:
+        o._node = None
+    return o
+
+
 _glu = get_op("glu")
 _glu_plans = table(_glu)
 
@@ -1070,8 +1184,10 @@ FUNCTIONS: dict[str, Any] = {
     "softplus": softplus,
     "logsigmoid": logsigmoid,
     "silu": silu,
+    "silu_backward": silu_backward,
     "mish": mish,
     "gelu": gelu,
+    "gelu_backward": gelu_backward,
     "glu": glu,
 }
 INPLACE: dict[str, Any] = {

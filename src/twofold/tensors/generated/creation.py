@@ -192,7 +192,7 @@ _linspace = get_op("linspace")
 
 
 def linspace(start: Number, end: Number, steps: int, *, dtype: DTypeLike | None = None, device: DeviceLike | None = None) -> Tensor:
-    """`steps` evenly spaced numbers from `start` to `end`, both included."""
+    """`steps` evenly spaced numbers from `start` to `end`, both included (of an integer dtype: between their whole parts)."""
     return dispatch(_linspace, (), {"start": start, "end": end, "steps": steps, "dtype": dtype, "device": device})
 
 

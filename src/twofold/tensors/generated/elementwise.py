@@ -14,6 +14,7 @@ from numpy import fmax as _np_fmax
 from numpy import fmin as _np_fmin
 from numpy import fmod as _np_fmod
 from numpy import hypot as _np_hypot
+from numpy import logaddexp as _np_logaddexp
 from numpy import maximum as _np_maximum
 from numpy import minimum as _np_minimum
 
@@ -502,6 +503,63 @@ def floor_divide(input: Tensor | Number, other: Tensor | Number) -> Tensor:
 def floor_divide_(input: Tensor, other: Tensor | Number) -> Tensor:
     """`floor_divide` whose result is written into the first operand, which is returned."""
     return inplace("floor_divide", input, other)
+
+
+_trunc_divide = get_op("trunc_divide")
+_trunc_divide_plans = table(_trunc_divide)
+
+
+class TruncDivideBackward0(OpNode):
+    __slots__ = ()
+    op = get_op("trunc_divide")
+    saved = ()
+    needs = ((), ())
+
+    def pull(self, g: Any, rules: Any) -> tuple[Any, ...]:
+        e = self.edges
+        return (rules[0](self.plan.ins[0].shape, self.plan.ins[0].dtype, self.plan.ins[0].device) if e[0] is not None else None, rules[1](self.plan.ins[1].shape, self.plan.ins[1].dtype, self.plan.ins[1].device) if e[1] is not None else None)
+
+
+NODE_CLASSES["trunc_divide"] = TruncDivideBackward0
+
+def trunc_divide(input: Tensor | Number, other: Tensor | Number) -> Tensor:
+    """The quotient rounded towards zero. An integer division by zero raises ValueRangeError. The gradient is zero."""
+    if MODE.special or type(input) is not Tensor or type(other) not in _PLAIN:
+        return dispatch(_trunc_divide, (input, other,), {})
+    t0 = input._type
+    a0 = input._array
+    e0 = input._node
+    if type(other) is Tensor:
+        t1 = other._type
+        a1 = other._array
+        e1 = other._node
+    else:
+        t1 = scalar_type(type(other))
+        a1 = other
+        e1 = None
+    k = (t0, t1)
+    try:
+        p = _trunc_divide_plans[k]
+    except (KeyError, TypeError):
+        p = _trunc_divide_plans.make(k, (t0, t1,), {})
+    y = p.kernel(a0, a1)
+    t = p.out
+    o = Tensor()
+    o._type = t
+    o._array = y
+    if (e0 is not None or e1 is not None) and p.tracks and grad_enabled():
+        o._node = n = TruncDivideBackward0()
+        n.seq = tick()
+        n.edges = (e0, e1)
+        n.plan = p
+        n.type = t
+        n.hooks = None
+        f = _frame(1)
+        n.code = f.f_code
+        n.lasti = f.f_lasti
+    else:
+        o._node = None
+    return o
 
 
 _div_mode = get_op("div_mode")
@@ -1483,30 +1541,46 @@ NODE_CLASSES["logaddexp"] = LogaddexpBackward0
 
 def logaddexp(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     """log(exp(input) + exp(other)) without overflow."""
-    if MODE.special or type(input) is not Tensor or type(other) not in _PLAIN:
+    if MODE.special:
         return dispatch(_logaddexp, (input, other,), {})
-    t0 = input._type
-    a0 = input._array
-    e0 = input._node
-    if type(other) is Tensor:
-        t1 = other._type
+    if type(input) is Tensor:
+        t = input._type
+        a0 = input._array
+        e0 = input._node
+        if type(other) is Tensor:
+            a1 = other._array
+            e1 = other._node
+            if other._type is t and t.fast:
+                p = None
+                y = _np_logaddexp(a0, a1)
+            else:
+                k = (t, other._type)
+                p = _logaddexp_plans.get(k) or _logaddexp_plans.make(k, k, {})
+                t = p.out
+                y = _np_logaddexp(a0, a1) if p.inline else p.kernel(a0, a1)
+        elif type(other) is float and t.fast:
+            p = e1 = None
+            a1 = other
+            y = _np_logaddexp(a0, a1)
+        elif type(other) is int and t.fast and -9007199254740992 <= other <= 9007199254740992:
+            p = e1 = None
+            a1 = float(other)
+            y = _np_logaddexp(a0, a1)
+        else:
+            return dispatch(_logaddexp, (input, other,), {})
+    elif type(input) is float and type(other) is Tensor and other._type.fast:
+        p = e0 = None
+        a0 = input
         a1 = other._array
         e1 = other._node
+        t = other._type
+        y = _np_logaddexp(a0, a1)
     else:
-        t1 = scalar_type(type(other))
-        a1 = other
-        e1 = None
-    k = (t0, t1)
-    try:
-        p = _logaddexp_plans[k]
-    except (KeyError, TypeError):
-        p = _logaddexp_plans.make(k, (t0, t1,), {})
-    y = p.kernel(a0, a1)
-    t = p.out
+        return dispatch(_logaddexp, (input, other,), {})
     o = Tensor()
     o._type = t
     o._array = y
-    if (e0 is not None or e1 is not None) and p.tracks and grad_enabled():
+    if (e0 is not None or e1 is not None) and (p is None or p.tracks) and grad_enabled():
         o._node = n = LogaddexpBackward0()
         n.seq = tick()
         n.edges = (e0, e1)
@@ -1851,6 +1925,7 @@ FUNCTIONS: dict[str, Any] = {
     "mul": mul,
     "div": div,
     "floor_divide": floor_divide,
+    "trunc_divide": trunc_divide,
     "div_mode": div_mode,
     "remainder": remainder,
     "fmod": fmod,

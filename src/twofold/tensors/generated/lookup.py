@@ -465,7 +465,7 @@ class ScatterReduceBackward0(OpNode):
 NODE_CLASSES["scatter_reduce"] = ScatterReduceBackward0
 
 def scatter_reduce(input: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, *, include_self: bool = True) -> Tensor:
-    """A copy with src[i, j, …] reduced ("sum", "mean", "amax" or "amin") into index[i, j, …] of dimension `dim`.
+    """A copy with src[i, j, …] reduced ("sum", "mean", "prod", "amax" or "amin") into index[i, j, …] of dimension `dim`.
     `include_self`: together with what was there, or without it. Equal extremes share the gradient.
     """
     if MODE.special or type(input) is not Tensor or type(index) is not Tensor or type(src) is not Tensor:

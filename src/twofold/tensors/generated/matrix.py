@@ -16,6 +16,7 @@ from twofold.tape.node import tick
 from twofold.tape.plan import scalar_key, table
 from twofold.tensors.core import Tensor
 from twofold.tensors.dispatch import NODE_CLASSES, dispatch
+from twofold.tensors.inplace import inplace
 from twofold.tensors.nodes import OpNode
 from twofold.tensors.typing import DeviceLike, DTypeLike, Number
 
@@ -374,6 +375,11 @@ def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Number = 1, alpha:
     return o
 
 
+def addmm_(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Number = 1, alpha: Number = 1) -> Tensor:
+    """`addmm` whose result is written into the first operand, which is returned."""
+    return inplace("addmm", input, mat1, mat2, beta=beta, alpha=alpha)
+
+
 _baddbmm = get_op("baddbmm")
 _baddbmm_plans = table(_baddbmm)
 
@@ -434,6 +440,11 @@ def baddbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Number = 1, 
     return o
 
 
+def baddbmm_(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Number = 1, alpha: Number = 1) -> Tensor:
+    """`baddbmm` whose result is written into the first operand, which is returned."""
+    return inplace("baddbmm", input, batch1, batch2, beta=beta, alpha=alpha)
+
+
 FUNCTIONS: dict[str, Any] = {
     "mm": mm,
     "mv": mv,
@@ -444,4 +455,6 @@ FUNCTIONS: dict[str, Any] = {
     "baddbmm": baddbmm,
 }
 INPLACE: dict[str, Any] = {
+    "addmm_": addmm_,
+    "baddbmm_": baddbmm_,
 }

@@ -298,7 +298,8 @@ NODE_CLASSES["avg_pool2d"] = AvgPool2DBackward0
 def avg_pool2d(input: Tensor, kernel_size: int | Sequence[int], stride: int | Sequence[int], padding: int | Sequence[int] = 0, ceil_mode: bool = False, count_include_pad: bool = True, divisor_override: int | None = None) -> Tensor:
     """The mean of each window of `kernel_size` over the last 2 dimensions of (N, C, *space) or (C, *space).
 
-    Padding counts as zeros unless `count_include_pad` is False; `divisor_override` replaces the count. Floating-point tensors only.
+    Padding counts as zeros unless `count_include_pad` is False; `divisor_override` replaces the count. Floating-point
+    tensors, and int64, where means are rounded towards zero.
     """
     if MODE.special or type(input) is not Tensor:
         return dispatch(_avg_pool2d, (input,), {"kernel_size": kernel_size, "stride": stride, "padding": padding, "ceil_mode": ceil_mode, "count_include_pad": count_include_pad, "divisor_override": divisor_override})
@@ -349,7 +350,8 @@ NODE_CLASSES["avg_pool3d"] = AvgPool3DBackward0
 def avg_pool3d(input: Tensor, kernel_size: int | Sequence[int], stride: int | Sequence[int], padding: int | Sequence[int] = 0, ceil_mode: bool = False, count_include_pad: bool = True, divisor_override: int | None = None) -> Tensor:
     """The mean of each window of `kernel_size` over the last 3 dimensions of (N, C, *space) or (C, *space).
 
-    Padding counts as zeros unless `count_include_pad` is False; `divisor_override` replaces the count. Floating-point tensors only.
+    Padding counts as zeros unless `count_include_pad` is False; `divisor_override` replaces the count. Floating-point
+    tensors, and int64, where means are rounded towards zero.
     """
     if MODE.special or type(input) is not Tensor:
         return dispatch(_avg_pool3d, (input,), {"kernel_size": kernel_size, "stride": stride, "padding": padding, "ceil_mode": ceil_mode, "count_include_pad": count_include_pad, "divisor_override": divisor_override})

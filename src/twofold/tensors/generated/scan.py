@@ -16,6 +16,7 @@ from twofold.tape.node import tick
 from twofold.tape.plan import scalar_key, table
 from twofold.tensors.core import Tensor
 from twofold.tensors.dispatch import NODE_CLASSES, dispatch
+from twofold.tensors.inplace import inplace
 from twofold.tensors.nodes import OpNode
 from twofold.tensors.typing import DeviceLike, DTypeLike, Number
 
@@ -70,6 +71,11 @@ def cumsum(input: Tensor, dim: int, *, dtype: DTypeLike | None = None) -> Tensor
     return o
 
 
+def cumsum_(input: Tensor, dim: int, *, dtype: DTypeLike | None = None) -> Tensor:
+    """`cumsum` whose result is written into the first operand, which is returned."""
+    return inplace("cumsum", input, dim=dim, dtype=dtype)
+
+
 _cumprod = get_op("cumprod")
 _cumprod_plans = table(_cumprod)
 
@@ -121,6 +127,11 @@ def cumprod(input: Tensor, dim: int, *, dtype: DTypeLike | None = None) -> Tenso
     else:
         o._node = None
     return o
+
+
+def cumprod_(input: Tensor, dim: int, *, dtype: DTypeLike | None = None) -> Tensor:
+    """`cumprod` whose result is written into the first operand, which is returned."""
+    return inplace("cumprod", input, dim=dim, dtype=dtype)
 
 
 _shift = get_op("shift")
@@ -339,4 +350,6 @@ FUNCTIONS: dict[str, Any] = {
     "cummin": cummin,
 }
 INPLACE: dict[str, Any] = {
+    "cumsum_": cumsum_,
+    "cumprod_": cumprod_,
 }

@@ -199,22 +199,30 @@ _searchsorted = get_op("searchsorted")
 _searchsorted_plans = table(_searchsorted)
 
 
-def searchsorted(sorted_sequence: Tensor, input: Tensor, *, out_int32: bool = False, right: bool = False) -> Tensor:
-    """Where each element of `input` would be put in to keep the last dimension of `sorted_sequence` sorted: left of equals, or right."""
-    if MODE.special or type(sorted_sequence) is not Tensor or type(input) is not Tensor:
-        return dispatch(_searchsorted, (sorted_sequence, input,), {"out_int32": out_int32, "right": right})
+def searchsorted(sorted_sequence: Tensor, input: Tensor, *, sorter: Tensor | None = None, out_int32: bool = False, right: bool = False) -> Tensor:
+    """Where each element of `input` would be put in to keep the last dimension of `sorted_sequence` sorted: left of equals, or right.
+    `sorter`: the indices that sort the sequence, where it is not sorted.
+    """
+    if MODE.special or type(sorted_sequence) is not Tensor or type(input) is not Tensor or (sorter is not None and type(sorter) is not Tensor):
+        return dispatch(_searchsorted, (sorted_sequence, input, sorter,), {"out_int32": out_int32, "right": right})
     t0 = sorted_sequence._type
     a0 = sorted_sequence._array
     e0 = sorted_sequence._node
     t1 = input._type
     a1 = input._array
     e1 = input._node
-    k = (t0, t1, out_int32, right)
+    if sorter is None:
+        t2 = a2 = e2 = None
+    else:
+        t2 = sorter._type
+        a2 = sorter._array
+        e2 = sorter._node
+    k = (t0, t1, t2, out_int32, right)
     try:
         p = _searchsorted_plans[k]
     except (KeyError, TypeError):
-        p = _searchsorted_plans.make(k, (t0, t1,), {"out_int32": out_int32, "right": right})
-    y = p.kernel(a0, a1)
+        p = _searchsorted_plans.make(k, (t0, t1, t2,), {"out_int32": out_int32, "right": right})
+    y = p.kernel(a0, a1, a2)
     t = p.out
     o = Tensor()
     o._type = t

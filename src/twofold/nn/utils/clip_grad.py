@@ -1,4 +1,4 @@
-"""Gradients limited, and parameters as one vector."""
+"""Gradients limited."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import Iterable
 from typing import Any
 
 from twofold.ir.mode import grad_mode
-from twofold.support.errors import ArgumentError, AutogradError, DTypeError, ShapeError, ValueRangeError
+from twofold.support.errors import ArgumentError, AutogradError, ValueRangeError
 from twofold.tensors.core import Tensor
 from twofold.tensors.functions import FUNCTIONS, INPLACE
 
 
-def _listed(tensors: Any, what: str) -> list[Tensor]:
+def listed_tensors(tensors: Any, what: str) -> list[Tensor]:
     """The tensors of an iterable, or the one tensor given."""
     if isinstance(tensors, Tensor):
         return [tensors]
@@ -26,7 +26,7 @@ def _listed(tensors: Any, what: str) -> list[Tensor]:
 
 
 def _gradients(parameters: Any, what: str) -> list[Any]:
-    return [p.grad for p in _listed(parameters, what) if p.grad is not None]
+    return [p.grad for p in listed_tensors(parameters, what) if p.grad is not None]
 
 
 def get_total_norm(tensors: Any, norm_type: float = 2.0, error_if_nonfinite: bool = False, foreach: bool | None = None) -> Tensor:
@@ -34,7 +34,7 @@ def get_total_norm(tensors: Any, norm_type: float = 2.0, error_if_nonfinite: boo
 
     `foreach` has no effect.
     """
-    listed = _listed(tensors, "get_total_norm")
+    listed = listed_tensors(tensors, "get_total_norm")
     if not listed:
         return FUNCTIONS["zeros"](())
     norm = FUNCTIONS["linalg_vector_norm"]
@@ -61,7 +61,7 @@ def clip_grad_norm_(
 
     `error_if_nonfinite`: raise AutogradError, before anything is changed, where that norm is NaN or infinite.
     """
-    listed = _listed(parameters, "clip_grad_norm_")
+    listed = listed_tensors(parameters, "clip_grad_norm_")
     total = get_total_norm(_gradients(listed, "clip_grad_norm_"), norm_type, error_if_nonfinite, foreach)
     clip_grads_with_norm_(listed, max_norm, total, foreach)
     return total
@@ -75,30 +75,3 @@ def clip_grad_value_(parameters: Any, clip_value: float, foreach: bool | None = 
     with grad_mode(False):
         for g in _gradients(parameters, "clip_grad_value_"):
             INPLACE["clamp_"](g, -limit, limit)
-
-
-def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
-    """All elements of all parameters, one after the other, 1-d; gradients flow back."""
-    return FUNCTIONS["cat"]([FUNCTIONS["reshape"](p, (-1,)) for p in _listed(parameters, "parameters_to_vector")])
-
-
-def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
-    """The inverse of `parameters_to_vector`: each parameter's data becomes its stretch of the vector (shared memory, as in PyTorch).
-
-    Raises ShapeError where the vector's length is not the parameters', before anything is changed.
-    """
-    if not isinstance(vec, Tensor):
-        raise ArgumentError(f"vector_to_parameters: needs a tensor, not {type(vec).__name__}")
-    listed = _listed(parameters, "vector_to_parameters")
-    total = sum(p._type.numel for p in listed)
-    if tuple(vec._type.shape) != (total,):
-        raise ShapeError(f"vector_to_parameters: the parameters have {total} elements, the vector has shape {tuple(vec._type.shape)}")
-    start = 0
-    for p in listed:
-        if not vec._type.dtype.is_floating_point and p._type.dtype.is_floating_point:
-            raise DTypeError(f"vector_to_parameters: a vector of {vec._type.dtype.name} for parameters of {p._type.dtype.name}")
-    for p in listed:
-        count = p._type.numel
-        part = vec.detach()[start : start + count]
-        p.data = FUNCTIONS["reshape"](part, p._type.shape).detach()
-        start += count

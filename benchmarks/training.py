@@ -25,7 +25,7 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 
-from pairs import machine, paired, show, summarise
+from pairs import machine, paired, show, summarise  # noqa: E402
 
 THREADS = "2"
 ENVIRONMENT = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "TWOFOLD_NUM_THREADS"), THREADS)

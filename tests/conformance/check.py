@@ -49,6 +49,14 @@ def everything(part: str, kind: str, count: int) -> Iterable[int]:
     return range(count)
 
 
+def thorough(part: str, kind: str, count: int) -> Iterable[int]:
+    """All samples of the usual dtypes, and of each other dtype the first ten."""
+    return range(count if part != "forward" or kind in USUAL else min(count, 10))
+
+
+USUAL = ("float32", "int64", "bool", "moments")
+
+
 def first(limit: int) -> Choice:
     """The first samples."""
     return lambda part, kind, count: range(min(count, limit))

@@ -101,14 +101,8 @@ def _content(cell: types.CellType) -> Any:
         return None
 
 
-OTHER_NAMES = {"trace": "trace"}
-"""Methods that stand for functions whose name means something else here: `twofold.trace` records a graph (docs/differences.md)."""
-
-
 def home(name: str) -> Any:
     """What this name of op_db means here: a function of the package, else a method or attribute of tensors; None if absent."""
-    if name in OTHER_NAMES:
-        return getattr(twofold.Tensor, OTHER_NAMES[name], None)
     found = None if name.startswith("__") else attribute(twofold, name)
     if found is None and attribute(torch, name) is None:
         found = getattr(twofold.Tensor, name, None)

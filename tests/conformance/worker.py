@@ -19,7 +19,7 @@ from tests.conformance.resolve import entries
 def options(arguments: list[str]) -> dict[str, Any]:
     """`dtypes=float32,int64 limit=4 backward=float64` as keyword arguments of `check`."""
     given = dict(a.split("=", 1) for a in arguments)
-    found: dict[str, Any] = {}
+    found: dict[str, Any] = {"dtypes": checks.ALL, "choose": checks.thorough}
     if "dtypes" in given:
         found["dtypes"] = checks.ALL if given["dtypes"] == "all" else tuple(getattr(torch, d) for d in given["dtypes"].split(","))
     if "limit" in given:

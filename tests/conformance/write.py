@@ -20,7 +20,8 @@ INTRODUCTION = """# Conformance with PyTorch
 PyTorch describes its own operations in a table, `op_db`, with sample inputs and error inputs for each. `tests/conformance` runs them
 against this package. Made by `python -m tests.conformance --all --write` from tests/conformance/results.json; do not edit.
 
-- **forward**: the function on every sample; float32, int64 and bool. Shape, dtype and values, the error against a run in float64 at most
+- **forward**: the function on every sample in float32, int64 and bool, and on ten samples in float64, int32, uint8, bfloat16 and float16.
+  Shape, dtype and values, the error against a run in float64 at most
   3 times PyTorch's largest (besides 2e-6 relative and 5e-6 absolute in float32). Random operations: shape, dtype and moments of many draws.
 - **forms**: the method and the in-place form on the first three samples of each dtype.
 - **backward**: gradients of a random combination of the results, in float64, to 1e-9.

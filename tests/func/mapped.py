@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import warnings
 import zlib
 from typing import Any
 
@@ -11,10 +10,10 @@ import numpy as np
 
 from tests.ops.calls import call, differentiable, with_leaves
 from tests.ops.row import Row, S, cast
-from twofold.autograd import grad
+from twofold.autograd import backward, grad
 from twofold.func import vmap
 from twofold.ir.dtypes import BY_NAME, float64
-from twofold.support.errors import TwofoldError
+from twofold.support.errors import TwofoldError, UnsupportedError
 from twofold.tensors.core import Tensor, wrap
 from twofold.tensors.functions import FUNCTIONS
 from twofold.tensors.nodes import new_leaf
@@ -108,10 +107,11 @@ class Mapped:
         if not outs:
             return
         weights = [wrap(self.rng.standard_normal(b.shape)) for _, b in outs]
-        for ts in ([a for a, _ in outs], [b for _, b in outs]):
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                FUNCTIONS["stack"]([(t * w).sum() for t, w in zip(ts, weights, strict=True)]).sum().backward()
+        try:
+            backward([b for _, b in outs], weights)
+        except UnsupportedError:  # a gradient that the operation refuses to compute
+            return
+        backward([a for a, _ in outs], weights)
         for x, s, d in zip(inputs, singles, dims, strict=True):
             if s.grad is None and x.grad is None:
                 continue
@@ -129,8 +129,11 @@ def check_many_gradients(row: Row, sample: S) -> None:
     rng = np.random.default_rng(zlib.crc32(repr(sample).encode()))
     many = [wrap(rng.standard_normal((SIZE, *t.shape))) for t in outs]
     settings: Any = {"retain_graph": True, "allow_unused": True}
+    try:
+        single = [grad(outs, leaves, [m[k] for m in many], **settings) for k in range(SIZE)]
+    except UnsupportedError:  # a gradient that the operation refuses to compute
+        return
     found = grad(outs, leaves, many, is_grads_batched=True, **settings)
-    single = [grad(outs, leaves, [m[k] for m in many], **settings) for k in range(SIZE)]
     for g, column in zip(found, zip(*single, strict=True), strict=True):
         assert (g is None) == (column[0] is None)
         if g is not None:

@@ -113,12 +113,19 @@ def differentiable(row: Row, place: int | str) -> bool:
     op = record(row)
     if not row.grad or op is None or isinstance(op.gradient, Joint):
         return row.grad
+    if isinstance(op.gradient, tuple) and not any(map(computes, op.gradient)):
+        return False
     params = op.signature.params
     name = place if isinstance(place, str) else params[place].name if place < len(params) else ""
     for i, p in enumerate(op.inputs):
         if p.name == name:
-            return op.rule(i) is not NOT_DIFFERENTIABLE
+            return computes(op.rule(i))
     return True
+
+
+def computes(rule: Any) -> bool:
+    """True for a rule that gives a gradient: neither NOT_DIFFERENTIABLE nor a refusal (see `ops.record.refused`)."""
+    return callable(rule) and "refuse_gradient" not in rule.__code__.co_names
 
 
 def with_leaves(row: Row, sample: S, dtype: DType, layout: Callable[[np.ndarray], np.ndarray] = np.copy) -> tuple[Any, Any, list[Tensor]]:

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from twofold.ir.op import NOT_DIFFERENTIABLE
-from twofold.ops.record import define, helper
+from twofold.ops.record import define, helper, refused
 from twofold.ops.typing import elementwise
 
 
@@ -55,20 +54,21 @@ define(
 def _without_gradient(name: str, body: str, doc: str) -> None:
     define(
         f"special_{name}(Tensor input) -> Tensor",
-        type_rule=elementwise(name, "float"), promotion="float", body=f"{body}(input)", method=False, gradient=NOT_DIFFERENTIABLE, doc=doc,
+        type_rule=elementwise(name, "float"), promotion="float", body=f"{body}(input)", method=False, doc=doc,
+        gradient=(refused(f"the gradient of special.{name} is not computed (nor is it in PyTorch)"),),
     )  # fmt: skip
 
 
-_without_gradient("bessel_j0", "bessel_j0", "The Bessel function of the first kind of order 0. No gradient.")
-_without_gradient("bessel_j1", "bessel_j1", "The Bessel function of the first kind of order 1. No gradient.")
-_without_gradient("bessel_y0", "bessel_y0", "The Bessel function of the second kind of order 0; -inf at 0, NaN below. No gradient.")
-_without_gradient("bessel_y1", "bessel_y1", "The Bessel function of the second kind of order 1; -inf at 0, NaN below. No gradient.")
+_without_gradient("bessel_j0", "bessel_j0", "The Bessel function of the first kind of order 0.")
+_without_gradient("bessel_j1", "bessel_j1", "The Bessel function of the first kind of order 1.")
+_without_gradient("bessel_y0", "bessel_y0", "The Bessel function of the second kind of order 0; -inf at 0, NaN below.")
+_without_gradient("bessel_y1", "bessel_y1", "The Bessel function of the second kind of order 1; -inf at 0, NaN below.")
 _without_gradient("modified_bessel_i0", "i0", "The modified Bessel function of the first kind of order 0. No gradient (see `i0`).")
 _without_gradient("modified_bessel_i1", "i1", "The modified Bessel function of the first kind of order 1. No gradient (see `i1`).")
 _SECOND = "the modified Bessel function of the second kind of order"
-_without_gradient("modified_bessel_k0", "modified_bessel_k0", f"T{_SECOND[1:]} 0; infinity at 0, NaN below. No gradient.")
-_without_gradient("modified_bessel_k1", "modified_bessel_k1", f"T{_SECOND[1:]} 1; infinity at 0, NaN below. No gradient.")
-_without_gradient("scaled_modified_bessel_k0", "scaled_modified_bessel_k0", f"exp(x) times {_SECOND} 0. No gradient.")
-_without_gradient("scaled_modified_bessel_k1", "scaled_modified_bessel_k1", f"exp(x) times {_SECOND} 1. No gradient.")
-_without_gradient("spherical_bessel_j0", "spherical_bessel_j0", "The spherical Bessel function of order 0, sin(x) / x. No gradient.")
-_without_gradient("airy_ai", "airy_ai", "The Airy function Ai. No gradient.")
+_without_gradient("modified_bessel_k0", "modified_bessel_k0", f"T{_SECOND[1:]} 0; infinity at 0, NaN below.")
+_without_gradient("modified_bessel_k1", "modified_bessel_k1", f"T{_SECOND[1:]} 1; infinity at 0, NaN below.")
+_without_gradient("scaled_modified_bessel_k0", "scaled_modified_bessel_k0", f"exp(x) times {_SECOND} 0.")
+_without_gradient("scaled_modified_bessel_k1", "scaled_modified_bessel_k1", f"exp(x) times {_SECOND} 1.")
+_without_gradient("spherical_bessel_j0", "spherical_bessel_j0", "The spherical Bessel function of order 0, sin(x) / x.")
+_without_gradient("airy_ai", "airy_ai", "The Airy function Ai.")

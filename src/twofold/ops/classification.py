@@ -12,7 +12,7 @@ from twofold.ir import dtypes
 from twofold.ir.op import NOT_DIFFERENTIABLE
 from twofold.ir.types import TensorType
 from twofold.ops.loss import check_reduction
-from twofold.ops.record import define, helper
+from twofold.ops.record import define, helper, refused
 from twofold.ops.reduction import require_float
 from twofold.ops.summation import chunks
 from twofold.support.errors import DTypeError, IndexOutOfRange, ShapeError, ValueRangeError
@@ -128,7 +128,7 @@ define(
         lambda g, target, weight, input_shape, reduction, ignore_index: nll_loss_backward(
             g, target, input_shape, reduction, ignore_index, weight
         ),
-        NOT_DIFFERENTIABLE, NOT_DIFFERENTIABLE,
+        NOT_DIFFERENTIABLE, refused("the gradient of nll_loss with respect to weight is not computed (nor is it in PyTorch)"),
     ),
     doc="""-weight[target] input[target] for log-probabilities (N, C, …) and class indices (N, …); also (C,) and ().
 
@@ -256,7 +256,7 @@ define(
         lambda g, input, target, weight, reduction, ignore_index, label_smoothing: cross_entropy_backward(
             g, input, target, weight, reduction, ignore_index, label_smoothing
         ),
-        NOT_DIFFERENTIABLE, NOT_DIFFERENTIABLE,
+        NOT_DIFFERENTIABLE, refused("the gradient of cross_entropy with respect to weight is not computed (nor is it in PyTorch)"),
     ),
     decomposition=lambda input, target, weight, reduction, ignore_index, label_smoothing: cross_entropy_parts(
         input, target, weight, reduction, ignore_index, label_smoothing

@@ -373,7 +373,13 @@ def convolution(
     output_padding: Ints,
     groups: int,
 ) -> Array:
-    """The record's form: an array of shape (N, O, *out) with channels-last strides."""
+    """The record's form: an array of shape (N, O, *out), with channels-last strides but where all groups have one weight."""
+    if groups > 1 and _repeats(weight, groups):
+        images = input.reshape(input.shape[0] * groups, input.shape[1] // groups, *input.shape[2:])
+        one = weight[: weight.shape[0] // groups]
+        y = convolution(images, one, None, stride, padding, dilation, transposed, output_padding, 1)
+        y = y.reshape(input.shape[0], groups * y.shape[1], *y.shape[2:])
+        return y if bias is None else y + bias.reshape(-1, *(1,) * len(stride))
     geometry = geometry_of(weight.shape[2:], stride, padding, dilation)
     if transposed:
         size = tuple(
@@ -386,6 +392,12 @@ def convolution(
     if bias is not None:
         y += bias
     return first(y)
+
+
+def _repeats(weight: Array, groups: int) -> bool:
+    """True if all groups have the same weight: what `vmap` makes of a weight that all examples share, with examples as groups."""
+    parts = weight.reshape(groups, -1)
+    return parts.shape[1] > 1 and bool(np.array_equal(parts[0], parts[1])) and bool((parts == parts[0]).all())
 
 
 def _plain(input: Array, weight: Array, geometry: Geometry, groups: int) -> Array:

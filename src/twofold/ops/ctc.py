@@ -11,9 +11,9 @@ import numpy as np
 from twofold.ir import dtypes
 from twofold.ir.op import NOT_DIFFERENTIABLE
 from twofold.ir.types import common_device
-from twofold.ops.record import define
+from twofold.ops.record import define, refused
 from twofold.ops.typing import tensor_operand
-from twofold.support.errors import DTypeError, ShapeError, UnsupportedError, ValueRangeError
+from twofold.support.errors import DTypeError, ShapeError, ValueRangeError
 
 Array = Any
 
@@ -188,18 +188,8 @@ define(
                 ones_like(grad), log_probs, targets, input_lengths, target_lengths, losses, blank, zero_infinity
             ), (0, 2)
         ),
-        lambda g: ctc_not_twice(g), NOT_DIFFERENTIABLE, NOT_DIFFERENTIABLE, NOT_DIFFERENTIABLE, NOT_DIFFERENTIABLE,
+        refused("ctc_loss has no second derivative (as in PyTorch); use create_graph=False"),
+        NOT_DIFFERENTIABLE, NOT_DIFFERENTIABLE, NOT_DIFFERENTIABLE, NOT_DIFFERENTIABLE,
     ),
     doc="The gradient of ctc_loss: exp(log_probs) minus the share of paths through each class, times `grad`.",
-)  # fmt: skip
-
-
-def _refused(input: Any) -> Any:
-    raise UnsupportedError("ctc_loss has no second derivative (as in PyTorch); use create_graph=False")
-
-
-define(
-    "ctc_not_twice(Tensor input) -> Tensor",
-    type_rule=_refused, reference=_refused, cost="scan", method=False, function=False, gradient=NOT_DIFFERENTIABLE,
-    doc="Says that ctc_loss has no second derivative: always raises UnsupportedError.",
 )  # fmt: skip

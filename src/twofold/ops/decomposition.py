@@ -15,10 +15,10 @@ import numpy as np
 from twofold.ir import dtypes
 from twofold.ir.dims import minimum
 from twofold.ir.dtypes import FLOAT
-from twofold.ir.op import NOT_DIFFERENTIABLE, Joint
+from twofold.ir.op import Joint
 from twofold.ir.types import TensorType, tensor_type
 from twofold.ops import lapack
-from twofold.ops.record import define, helper
+from twofold.ops.record import define, helper, refused
 from twofold.ops.typing import broadcast_shapes, tensor_operand
 from twofold.support.errors import DTypeError, ShapeError, ValueRangeError
 
@@ -250,7 +250,8 @@ def _geqrf(input: Any) -> tuple[Any, Any]:
 
 define(
     "geqrf(Tensor input) -> (Tensor a, Tensor tau)",
-    type_rule=_geqrf_type, reference=_geqrf, cost="library", gradient=NOT_DIFFERENTIABLE,
+    type_rule=_geqrf_type, reference=_geqrf, cost="library",
+    gradient=(refused("the gradient of geqrf is not computed (nor is it in PyTorch); linalg.qr has one", "g_a"),),
     doc="The QR decomposition as LAPACK leaves it: R on and above the diagonal of `a`, Householder vectors below it with factors `tau`.",
 )  # fmt: skip
 

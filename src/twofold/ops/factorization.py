@@ -13,7 +13,7 @@ from twofold.ir.op import NOT_DIFFERENTIABLE
 from twofold.ir.types import TensorType, tensor_type
 from twofold.ops import lapack
 from twofold.ops.decomposition import Types, broadcast_batch, matrix_operand, per_matrix, smaller, square_operand
-from twofold.ops.record import define, helper
+from twofold.ops.record import define, helper, refused
 from twofold.support.errors import DTypeError, ShapeError, UnsupportedError
 
 # ---- LU ----------------------------------------------------------------------------------------------------------------------------------
@@ -146,7 +146,8 @@ def _ldl_factor(self: Any, hermitian: bool = False, check_errors: bool = False) 
 
 define(
     "linalg_ldl_factor_ex(Tensor self, *, bool hermitian=False, bool check_errors=False) -> (Tensor LD, Tensor pivots, Tensor info)",
-    type_rule=_ldl_factor_type, reference=_ldl_factor, cost="library", method=False, gradient=NOT_DIFFERENTIABLE,
+    type_rule=_ldl_factor_type, reference=_ldl_factor, cost="library", method=False,
+    gradient=(refused("the gradient of linalg.ldl_factor is not computed (nor is it in PyTorch)", "g_LD"),),
     doc="""A = L D L^T of symmetric matrices from their lower triangle, with Bunch and Kaufman's pivoting, in LAPACK's packed form.
 
     D has blocks of order 1 (pivot > 0) and 2 (two equal negative pivots). `hermitian` changes nothing for real matrices.""",
@@ -171,7 +172,11 @@ def _ldl_solve_type(LD: TensorType, pivots: TensorType, B: TensorType, hermitian
 
 define(
     "linalg_ldl_solve(Tensor LD, Tensor pivots, Tensor B, *, bool hermitian=False) -> Tensor",
-    type_rule=_ldl_solve_type, cost="library", method=False, gradient=NOT_DIFFERENTIABLE,
+    type_rule=_ldl_solve_type, cost="library", method=False,
+    gradient=(
+        refused("the gradient of linalg.ldl_solve with respect to LD is not computed (nor is it in PyTorch)"), NOT_DIFFERENTIABLE,
+        refused("the gradient of linalg.ldl_solve with respect to B is not computed (nor is it in PyTorch)"),
+    ),
     reference=lambda LD, pivots, B, hermitian=False: lapack.ldl_solve(LD, pivots, B),
     doc="X of A X = B from `linalg.ldl_factor`'s result; the batches broadcast.",
 )  # fmt: skip

@@ -10,10 +10,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from twofold.ir.op import NOT_DIFFERENTIABLE
 from twofold.ir.types import TensorType
 from twofold.ops.numeric import gamma as numeric
-from twofold.ops.record import define, helper
+from twofold.ops.record import define, helper, refused
 from twofold.ops.typing import elementwise
 from twofold.support.errors import ValueRangeError
 
@@ -92,7 +91,8 @@ Raises ValueRangeError for p < 1.""",
 define(
     "special_zeta(Tensor input, Tensor other) -> Tensor",
     type_rule=elementwise("zeta", "float"), promotion="float", body="zeta(input, other)", method=False,
-    gradient=(NOT_DIFFERENTIABLE, lambda g, input, other: -g * (input * special_zeta(input + 1.0, other))),
+    gradient=(refused("the gradient of special.zeta with respect to its first operand is not computed (nor is it in PyTorch)"),
+        lambda g, input, other: -g * (input * special_zeta(input + 1.0, other))),
     doc="""The Hurwitz zeta function: the sum of (k + other)**-input, k = 0, 1, …; infinity at input = 1 and at other = 0, -1 and so on.
 
 NaN for input < 1, and for other < 0 where input is no whole number. Differentiable in `other` only.""",
@@ -100,7 +100,8 @@ NaN for input < 1, and for other < 0 where input is no whole number. Differentia
 define(
     "igamma(Tensor input, Tensor other) -> Tensor",
     type_rule=elementwise("igamma", accepts="float"), promotion="default", body="igamma(input, other)", inplace=True,
-    gradient=(NOT_DIFFERENTIABLE, lambda g, input, other: g * exp((input - 1.0) * log(other) - other - lgamma(input))),
+    gradient=(refused("the gradient of igamma with respect to its first operand is not computed (nor is it in PyTorch)"),
+        lambda g, input, other: g * exp((input - 1.0) * log(other) - other - lgamma(input))),
     doc="""The regularised lower incomplete gamma function P(input, other); NaN for negative operands.
 
 Differentiable in `other` only.""",
@@ -108,7 +109,8 @@ Differentiable in `other` only.""",
 define(
     "igammac(Tensor input, Tensor other) -> Tensor",
     type_rule=elementwise("igammac", accepts="float"), promotion="default", body="igammac(input, other)", inplace=True,
-    gradient=(NOT_DIFFERENTIABLE, lambda g, input, other: -g * exp((input - 1.0) * log(other) - other - lgamma(input))),
+    gradient=(refused("the gradient of igammac with respect to its first operand is not computed (nor is it in PyTorch)"),
+        lambda g, input, other: -g * exp((input - 1.0) * log(other) - other - lgamma(input))),
     doc="""The regularised upper incomplete gamma function Q(input, other) = 1 - P(input, other); NaN for negative operands.
 
 Differentiable in `other` only.""",

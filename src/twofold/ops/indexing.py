@@ -50,9 +50,10 @@ def check_positive(name: str, index: Any, dim: int, n: int) -> None:
 
 def same_except(name: str, what: str, small: tuple[Any, ...], large: tuple[Any, ...], dim: int | None) -> None:
     """Raise ShapeError unless each size in `small` (except in `dim`) is at most that in `large`."""
-    fits = 0 in small or (len(small) == len(large) and all(
-        d == dim or not (type(n) is int and type(m) is int) or n <= m for d, (n, m) in enumerate(zip(small, large, strict=True))
-    ))
+    fits = 0 in small or (
+        len(small) == len(large)
+        and all(d == dim or not (type(n) is int and type(m) is int) or n <= m for d, (n, m) in enumerate(zip(small, large, strict=True)))
+    )
     if not fits:
         where = "" if dim is None else f" outside dimension {dim}"
         raise ShapeError(f"{name}: index of shape {small} does not fit {what} of shape {large}{where}")

@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from twofold.ir.op import NOT_DIFFERENTIABLE
 from twofold.ir.types import TensorType, common_device, result_type, tensor_type
-from twofold.ops.record import define, helper
+from twofold.ops.record import define, helper, refused
 from twofold.ops.reduction import require_float
 from twofold.ops.summation import add_reduce
 from twofold.ops.typing import broadcast_shapes
@@ -236,7 +235,7 @@ define(
     gradient=(
         lambda g, input, target, weight, reduction: bce_gradient(g, input, target, weight, reduction),
         lambda g, input, weight, reduction: bce_target_gradient(g, input, weight, reduction),
-        NOT_DIFFERENTIABLE,
+        refused("the gradient of binary_cross_entropy with respect to weight is not computed (nor is it in PyTorch)"),
     ),
     doc="-(target log(input) + (1 - target) log(1 - input)) for probabilities in [0, 1], logarithms cut off at -100. `weight` broadcasts.",
 )  # fmt: skip
@@ -276,7 +275,8 @@ define(
     gradient=(
         lambda g, input, target, weight, pos_weight, reduction: bce_logits_gradient(g, input, target, weight, pos_weight, reduction),
         lambda g, input, weight, pos_weight, reduction: bce_logits_target_gradient(g, input, weight, pos_weight, reduction),
-        NOT_DIFFERENTIABLE, NOT_DIFFERENTIABLE,
+        refused("the gradient of binary_cross_entropy_with_logits with respect to weight is not computed (nor is it in PyTorch)"),
+        refused("the gradient of binary_cross_entropy_with_logits with respect to pos_weight is not computed (nor is it in PyTorch)"),
     ),
     doc="""binary_cross_entropy of sigmoid(input), computed without overflow; `pos_weight` multiplies the terms of positive targets.
 

@@ -1,4 +1,4 @@
-"""Operations that only recording writes: what writes under no_grad become, and symbolic sizes used as numbers."""
+"""Operations that users do not call: what recording makes of writes under no_grad and of symbolic sizes; a refused gradient."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from twofold.ir.dtypes import int64
 from twofold.ir.op import NOT_DIFFERENTIABLE
 from twofold.ir.types import TensorType, tensor_type
 from twofold.ops.record import define
-from twofold.support.errors import ShapeError
+from twofold.support.errors import ShapeError, UnsupportedError
 
 
 def _set_data_type(input: TensorType, data: TensorType) -> TensorType:
@@ -28,4 +28,15 @@ define(
     type_rule=lambda value: tensor_type(int64, ()), reference=lambda value: np.int64(value), any_dtype=True, cost="copy", method=False,
     function=False, gradient=NOT_DIFFERENTIABLE,
     doc="A size, symbolic where the shape is, as a 0-d int64 tensor: what `x.shape[0]` becomes where it is an operand.",
+)  # fmt: skip
+
+
+def _refuse(g: object, reason: str) -> TensorType:
+    raise UnsupportedError(reason)
+
+
+define(
+    "refuse_gradient(Tensor g, str reason) -> Tensor",
+    type_rule=_refuse, reference=_refuse, cost="copy", method=False, function=False, gradient=NOT_DIFFERENTIABLE,
+    doc="Always raises UnsupportedError with the reason: the rule of a gradient that is not computed (see `ops.record.refused`).",
 )  # fmt: skip

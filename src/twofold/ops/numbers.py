@@ -11,7 +11,7 @@ import numpy as np
 from twofold.ir import dtypes
 from twofold.ir.op import NOT_DIFFERENTIABLE
 from twofold.ir.types import TensorType
-from twofold.ops.record import define
+from twofold.ops.record import define, refused
 from twofold.ops.typing import check_dtype, elementwise, tensor_operand
 from twofold.support.errors import DTypeError
 
@@ -56,7 +56,8 @@ def _heaviside_type(input: Any, values: Any) -> TensorType:
 
 define(
     "heaviside(Tensor input, Tensor values) -> Tensor",
-    type_rule=_heaviside_type, promotion="default", inplace=True, gradient=NOT_DIFFERENTIABLE,
+    type_rule=_heaviside_type, promotion="default", inplace=True,
+    gradient=(refused("the gradient of heaviside is not computed (nor is it in PyTorch)"),) * 2,
     body="heaviside(input, values)",
     doc="The step function: 0 where `input` is negative (or NaN), 1 where it is positive, `values` at 0. The dtypes must be equal.",
 )  # fmt: skip

@@ -1,17 +1,18 @@
-"""Orthogonal polynomials whose degree is an operand; see `ops/numeric/orthogonal.py`. None has a gradient, as in PyTorch."""
+"""Orthogonal polynomials whose degree is an operand; see `ops/numeric/orthogonal.py`. Their gradients are refused, as PyTorch's."""
 
 from __future__ import annotations
 
 from twofold.ir.op import NOT_DIFFERENTIABLE
-from twofold.ops.record import define
+from twofold.ops.record import define, refused
 from twofold.ops.typing import elementwise
 
 
 def _polynomial(name: str, doc: str) -> None:
     define(
         f"special_{name}(Tensor input, Tensor n) -> Tensor",
-        type_rule=elementwise(name, "float"), promotion="float", body=f"{name}(input, n)", method=False, gradient=NOT_DIFFERENTIABLE,
-        doc=f"{doc} of degree `n` (its fraction is cut off; 0 for a negative one). No gradient.",
+        type_rule=elementwise(name, "float"), promotion="float", body=f"{name}(input, n)", method=False,
+        gradient=(refused(f"the gradient of special.{name} is not computed (nor is it in PyTorch)"), NOT_DIFFERENTIABLE),
+        doc=f"{doc} of degree `n` (its fraction is cut off; 0 for a negative one). Its gradient is refused.",
     )  # fmt: skip
 
 

@@ -36,6 +36,16 @@ def helper(function: Any) -> Any:
     return function
 
 
+def refused(reason: str, gradient: str = "g") -> Any:
+    """A gradient rule that raises UnsupportedError with this reason: for gradients that exist but that nothing here computes, so that none
+    is dropped silently. (NOT_DIFFERENTIABLE says that there is none, or that it is zero everywhere.)
+
+    gradient: the rule's parameter; for several outputs "g_<output>".
+    """
+    text = f"lambda {gradient}: refuse_gradient({gradient}, {reason!r})"  # a rule has no closure: the reason is a constant of its code
+    return eval(compile(text, "<twofold rule>", "eval"), globals())  # our own text
+
+
 def reference_of_body(names: tuple[str, ...], body: str) -> Callable[..., Any]:
     """The NumPy function of an elementwise body."""
     namespace = {**SCALAR_FUNCTIONS, "__name__": None}  # see tensors.quiet

@@ -168,9 +168,7 @@ def _searchsorted_type(
             "in all but the last dimension"
         )
     if sorter is not None and (sorter.shape != sorted_sequence.shape or sorter.dtype is not dtypes.int64):
-        raise ShapeError(
-            f"searchsorted: the sorter must be an int64 tensor of the sequence's shape {sorted_sequence.shape}, not {sorter}"
-        )
+        raise ShapeError(f"searchsorted: the sorter must be an int64 tensor of the sequence's shape {sorted_sequence.shape}, not {sorter}")
     return tensor_type(dtypes.int32 if out_int32 else dtypes.int64, input.shape, input.device)
 
 

@@ -16,10 +16,11 @@ from twofold.tape.node import owner_of
 from twofold.tape.versions import version
 from twofold.tensors import backward as engine
 from twofold.tensors.alias import Alias, alias_of, rehome
-from twofold.tensors.batched import BatchedTensor, raw_of, refuse_value
+from twofold.tensors.batched import BatchedTensor, like_example, raw_of, refuse_value
 from twofold.tensors.core import Size, Symbol, Tensor, memory
 from twofold.tensors.device import device as device_class
 from twofold.tensors.dispatch import NODE_CLASSES
+from twofold.tensors.levels import lowered, raised
 from twofold.tensors.limits import layout, strided
 from twofold.tensors.nodes import RemovableHandle, new_leaf
 
@@ -175,6 +176,9 @@ def output_nr(self: Tensor) -> int:
 
 def grad(self: Tensor) -> Tensor | None:
     """The accumulated gradient of a leaf (or of a tensor with `retain_grad`), or None."""
+    if type(self) is BatchedTensor:
+        found = grad(raw_of(self))
+        return None if found is None else like_example(self, found)
     node = self._node
     if node is None:
         return self.__dict__.get("_grad")
@@ -223,7 +227,19 @@ def register_hook(self: Tensor, hook: Callable[[Tensor], Tensor | None]) -> Remo
     """Call `hook(grad)` when this tensor's gradient is complete; a returned tensor replaces it. The handle's `remove()` takes it away."""
     if self._node is None:
         raise AutogradError("register_hook() on a tensor that does not require grad")
-    return RemovableHandle(self._node.ensure_hooks().before, (0, hook))
+    return RemovableHandle(self._node.ensure_hooks().before, (0, example_hook(self, hook)))
+
+
+def example_hook(t: Tensor, hook: Callable[[Tensor], Tensor | None]) -> Callable[[Tensor], Tensor | None]:
+    """A hook that sees gradients as `t`, which may be a tensor of a mapped function, sees values."""
+    if type(t) is not BatchedTensor:
+        return hook
+
+    def seen(g: Tensor) -> Tensor | None:
+        returned = hook(raised(g, t))
+        return lowered(returned, t) if isinstance(returned, Tensor) else returned
+
+    return seen
 
 
 def register_post_accumulate_grad_hook(self: Tensor, hook: Callable[[Tensor], None]) -> RemovableHandle:

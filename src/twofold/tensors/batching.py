@@ -146,6 +146,8 @@ def padded(c: Call, index: int, rank: int) -> Any:
 def broadcast(c: Call) -> Any:
     """Elementwise: operands broadcast, with the batch in front of them all."""
     tensors = [i for i, t in enumerate(c.ins) if type(t) is TensorType]
+    if c.op.promotion is None and len({c.shape(i) for i in tensors}) == 1:  # it may want operands of one shape
+        return leading(c)
     rank = max(c.rank(i) for i in tensors)
     operands = [padded(c, i, rank) for i in range(len(c.operands))]
     if c.op.promotion is not None and len({c.ins[i].dtype for i in tensors}) > 1:

@@ -140,7 +140,7 @@ for _name in (
 for _name in (  # no better way is known, or nobody needs one
     "view_chain_backward", "as_strided_backward", "put", "bincount_of", "masked_spread", "masked_scatter", "masked_scatter_backward",
     "unique", "unique_consecutive", "nonzero_static", "histc", "histogram_bin_edges", "histogram_counts", "bincount",
-    "fractional_max_pool2d", "fractional_max_pool3d", "ctc_loss", "ctc_loss_backward", "ctc_not_twice", "rnn_layer_backward",
+    "fractional_max_pool2d", "fractional_max_pool3d", "ctc_loss", "ctc_loss_backward", "refuse_gradient", "rnn_layer_backward",
     "lstm_layer_backward", "gru_layer_backward",
 ):  # fmt: skip
     RULES[_name] = loop

@@ -201,6 +201,8 @@ def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
             raise ArgumentError(f"unravel_index(): sizes must be integers, not {type(n).__name__}")
         if type(n) is int and n < 0:
             raise ValueRangeError(f"unravel_index: negative size in {sizes}")
+    if indices._type.dtype is not dtypes.int64:
+        indices = dispatch(get_op("to"), (indices,), {"dtype": dtypes.int64})
     result, step = [], 1
     for n in reversed(sizes):
         whole = dispatch(get_op("div_mode"), (indices, step), {"rounding_mode": "floor"})

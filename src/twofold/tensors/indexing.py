@@ -148,7 +148,11 @@ def advanced_part(x: Tensor, view: Tensor, dim: int, item: Any, tensors: list[tu
     if ndim == 0 and mask:
         tensors.append((dim, reshape(item, (1,)) if isinstance(item, Tensor) else item.reshape(1)))
         return view_of(_unsqueeze, view, {"dim": dim}), dim + 1
-    if ndim == 0 and not isinstance(item, (Symbol, BatchedTensor)) and (type(item) is ndarray or active_recorder(_index, (x, (item,))) is None):
+    if (
+        ndim == 0
+        and not isinstance(item, (Symbol, BatchedTensor))
+        and (type(item) is ndarray or active_recorder(_index, (x, (item,))) is None)
+    ):
         if isinstance(item, Tensor) and item._array is None:
             raise DeviceError("an index on the meta device has no value")
         return select(view, dim, int(data_of(item))), dim
@@ -481,10 +485,7 @@ def renormalise(weight: Tensor, indices: Tensor, max_norm: float, norm_type: flo
         write_at(held, (wrap(rows[large]),), wrap(scaled.astype(held._array.dtype)), (0,))
 
 
-FUNCTIONS: dict[str, Callable[..., Any]] = {
-    f.__name__: f
-    for f in (getitem, setitem, nonzero, argwhere, masked_select, one_hot, index_put)
-}
+FUNCTIONS: dict[str, Callable[..., Any]] = {f.__name__: f for f in (getitem, setitem, nonzero, argwhere, masked_select, one_hot, index_put)}
 FUNCTIONAL: dict[str, Callable[..., Any]] = {"embedding": functional_embedding, "one_hot": one_hot}
 """What `nn.functional` has under these names."""
 INPLACE: dict[str, Callable[..., Any]] = {f.__name__: f for f in (index_put_, fill_, copy_)}

@@ -107,7 +107,12 @@ def repeat_interleave(input: Tensor, repeats: Any, dim: int | None = None, *, ou
         input, dim = flatten(input), 0
     d = wrap_dim(dim, input._type.ndim, "repeat_interleave")
     shape = input._type.shape or (1,)
-    if isinstance(repeats, Tensor) and repeats._type.numel == 1 and type(repeats) is not BatchedTensor and active_recorder(_repeat, (repeats,)) is None:
+    if (
+        isinstance(repeats, Tensor)
+        and repeats._type.numel == 1
+        and type(repeats) is not BatchedTensor
+        and active_recorder(_repeat, (repeats,)) is None
+    ):
         repeats = int(repeats)
     if is_size(repeats) and not isinstance(repeats, Tensor):
         count = operator.index(repeats)

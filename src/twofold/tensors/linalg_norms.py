@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from twofold.ir import dtypes
 from twofold.ir.op import wrap_dim
 from twofold.support.errors import ArgumentError, DimensionError, DTypeError, ShapeError, ValueRangeError
 from twofold.tensors.contraction import call
@@ -166,7 +167,9 @@ def matrix_power(A: Tensor, n: int) -> Tensor:
 
 
 def matrix_exp(A: Tensor) -> Tensor:
-    """The exponentials of square matrices."""
+    """The exponentials of square matrices (of 16-bit floats: computed in float32)."""
+    if A._type.dtype.is_low_precision:
+        return call("to", call("linalg_matrix_exp", call("to", A, dtype=dtypes.float32)), dtype=A._type.dtype)
     return call("linalg_matrix_exp", A)
 
 

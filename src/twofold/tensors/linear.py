@@ -136,7 +136,9 @@ def tensordot(a: Tensor, b: Tensor, dims: int | Sequence[Any] = 2) -> Tensor:
     labels_b = [left[right.index(j)] if j in right else n + j for j in range(m)]
     output = tuple(i for i in labels_a if i not in left) + tuple(k for k in labels_b if k >= n)
     pair = contract_pair(Term(a, tuple(labels_a)), Term(b, tuple(labels_b)), frozenset(output))
-    return finish(pair, output)
+    result = finish(pair, output)
+    kind = a._type.dtype  # sums of small integers are int64, products are not
+    return result if result._type.dtype is kind else call("to", result, dtype=kind)
 
 
 def outer(input: Tensor, vec2: Tensor) -> Tensor:

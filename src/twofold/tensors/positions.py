@@ -52,7 +52,9 @@ def counted_from_front(indices: Tensor, n: Any) -> Tensor:
 # ---- scatter -------------------------------------------------------------------------------------------------------------------------
 
 
-def _scattered(input: Tensor, dim: int, index: Tensor, src: Any, value: Any, reduce: str | None) -> tuple[str, Tensor, tuple[Tensor, ...], dict[str, Any]]:
+def _scattered(
+    input: Tensor, dim: int, index: Tensor, src: Any, value: Any, reduce: str | None
+) -> tuple[str, Tensor, tuple[Tensor, ...], dict[str, Any]]:
     """(record, index, (source,), attributes) that a call of `scatter` means."""
     given = src if value is None else value
     if given is None:
@@ -136,7 +138,5 @@ def _fill_parts(input: Tensor, index: Tensor, value: Any, dim: int) -> tuple[str
     return "masked_fill_tensor", (mask, value), {}
 
 
-FUNCTIONS: dict[str, Callable[..., Any]] = {
-    f.__name__: f for f in (take_along_dim, scatter, scatter_reduce, index_fill)
-}
+FUNCTIONS: dict[str, Callable[..., Any]] = {f.__name__: f for f in (take_along_dim, scatter, scatter_reduce, index_fill)}
 INPLACE: dict[str, Callable[..., Any]] = {f.__name__: f for f in (scatter_, scatter_reduce_, index_fill_)}

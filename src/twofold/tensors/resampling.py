@@ -96,9 +96,14 @@ def interpolate(
 
 
 def _run(name: str, input: Any, attributes: dict[str, Any]) -> Tensor:
-    """The record; weighted sums of uint8 are computed in float32, rounded and cut off."""
+    """The record; weighted sums of uint8 are computed in float32, rounded and cut off, of images first along rows, then along columns."""
     if input._type.dtype is not dtypes.uint8 or attributes["mode"] in WITHOUT_CORNERS:
         return call(name, input, **attributes)
+    size, scales = attributes["size"], attributes["scales"]
+    height = input._type.shape[-2]
+    if len(size) == 2 and height != size[0]:
+        input = _run(name, input, attributes | {"size": (height, size[1]), "scales": None if scales is None else (1.0, scales[1])})
+        attributes = attributes | {"scales": None if scales is None else (scales[0], 1.0)}
     exact = call(name, call("to", input, dtype=dtypes.float32), **attributes)
     limited = call("clamp", call("floor", call("add", exact, 0.5)), 0.0, 255.0)
     return call("to", limited, dtype=dtypes.uint8)

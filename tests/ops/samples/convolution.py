@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tests.ops.row import E, Row, S
-from twofold.support.errors import ArgumentError, DTypeError, ShapeError, UnsupportedError, ValueRangeError
+from twofold.support.errors import ArgumentError, DTypeError, ShapeError, ValueRangeError
 
 
 def many(value, n):
@@ -107,6 +107,8 @@ def transposed_samples(n):
             S(g.real(1, 4, *space), g.real(4, 1, *kernel), groups=2, stride=(3, 2, 1)[:n]),
             S(g.real(1, 2, *space), g.real(2, 1, *kernel), groups=2, dilation=2),
             S(g.real(1, 2, *space), g.real(2, 2, *kernel), None, 1, 0, 0, 1, 2),
+            # more than the stride at the end; there the bias is added by itself, one rounding more
+            S(g.real(1, 2, *space), g.real(2, 2, *kernel), g.real(2), 2, 1 if n == 1 else 0, 2, 1, 3).but(dtypes=("float32", "float64")),
         ]
 
     return samples
@@ -123,7 +125,7 @@ def conv_errors(name, n):
             E((x, w), {"padding": -1}, ValueRangeError, "padding"),
             E((x, w), {"padding": "full"}, ValueRangeError, "padding"),
             E((x, w), {"padding": "same", "stride": 2}, ValueRangeError, "same"),
-            E((x, w), {"stride": (1,) * (n + 1)}, ArgumentError, "stride"),
+            E((x, w), {"stride": (1,) * (n + 1)}, ValueRangeError, "stride"),
             E((g.real(1, 2, *(2,) * n), w), {}, ShapeError, "does not fit"),
             E((x, g.real(3, 1, *(3,) * n)), {"groups": 2}, ShapeError, "groups"),
             E((x > 0, w > 0), {}, DTypeError, "bool"),
@@ -140,7 +142,7 @@ def transposed_errors(n):
         return [
             E((x, g.real(3, 2, *(2,) * n)), {}, ShapeError, "channels"),
             E((x, w), {"output_padding": 2, "stride": 2}, ValueRangeError, "output_padding"),
-            E((x, w), {"output_padding": 2, "stride": 2, "dilation": 3}, UnsupportedError, "output_padding"),
+            E((x, w), {"output_padding": 3, "stride": 2, "dilation": 3}, ValueRangeError, "output_padding"),
         ]
 
     return errors

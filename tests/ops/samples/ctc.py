@@ -79,6 +79,6 @@ ROWS = [
         dtypes=("float64", "float32"),
         errors=errors,
         call=lambda *args, **kwargs: FUNCTIONS["ctc_loss"](*args, **kwargs),
-        covers=("ctc_loss", "ctc_loss_backward", "ctc_not_twice"),
+        covers=("ctc_loss", "ctc_loss_backward", "refuse_gradient"),
     ),
 ]

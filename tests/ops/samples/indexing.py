@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tests.ops.row import E, Row, S
-from twofold.support.errors import DimensionError, DTypeError, IndexOutOfRange, ShapeError, UnsupportedError
+from twofold.support.errors import DimensionError, DTypeError, IndexOutOfRange, ShapeError, ValueRangeError
 from twofold.tensors.functions import FUNCTIONS
 
 
@@ -152,7 +152,7 @@ ROWS = [
             E((g.real(3), 0, index([3]), g.real(1)), {}, IndexOutOfRange, OUT),
             E((g.real(3), 0, index([0, 1]), g.real(1)), {}, ShapeError, "source"),
             E((g.real(3), 0, index([0]), g.index(1, 3)), {}, DTypeError, "scatter"),
-            E((g.real(3), 0, index([0]), g.real(1)), {"reduce": "multiply"}, UnsupportedError, "scatter"),
+            E((g.real(3), 0, index([0]), g.real(1)), {"reduce": "max"}, ValueRangeError, "scatter"),
         ],
     ),
     Row(

@@ -6,7 +6,7 @@ import numpy as np
 
 from tests.ops.row import E, Row, S
 from tests.ops.samples.indexing import along
-from twofold.support.errors import DTypeError, IndexOutOfRange, ShapeError, UnsupportedError, ValueRangeError
+from twofold.support.errors import DTypeError, IndexOutOfRange, ShapeError, ValueRangeError
 from twofold.tensors.functions import FUNCTIONS
 
 index = np.array
@@ -14,7 +14,7 @@ index = np.array
 
 def reduced(a, dim, index, src, reduce, include_self=True):
     """Element by element, in float64 or Python integers."""
-    total = {"sum": np.add, "mean": np.add, "amax": np.maximum, "amin": np.minimum}[reduce]
+    total = {"sum": np.add, "mean": np.add, "prod": np.multiply, "amax": np.maximum, "amin": np.minimum}[reduce]
     result, counts = np.array(a), np.full(a.shape, int(include_self))
     fresh = np.zeros(a.shape, bool) if include_self else along(np.zeros(a.shape, bool), dim, index, True, lambda old, new: new)
     for place in np.ndindex(index.shape):
@@ -54,7 +54,6 @@ def reduce_row(reduce):
         call=None if reduce == "sum" else lambda *args, **kwargs: FUNCTIONS["scatter_reduce"](*args, **kwargs),
         errors=lambda g: [
             E((g.real(3), 0, index([3]), g.real(1), reduce), {}, IndexOutOfRange, "scatter_reduce"),
-            E((g.real(3), 0, index([0]), g.real(1), "prod"), {}, UnsupportedError, "prod"),
             E((g.real(3), 0, index([0]), g.real(1), "median"), {}, ValueRangeError, "median"),
         ],
     )
@@ -146,5 +145,5 @@ ROWS = [
         meta=False,
         grad=False,
     ),
-    *(reduce_row(reduce) for reduce in ("sum", "mean", "amax", "amin")),
+    *(reduce_row(reduce) for reduce in ("sum", "prod", "mean", "amax", "amin")),
 ]

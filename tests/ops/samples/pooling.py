@@ -8,7 +8,7 @@ import numpy as np
 
 from tests.ops.row import E, Row, S
 from twofold.ir.op import get_op
-from twofold.support.errors import ArgumentError, DTypeError, ShapeError, ValueRangeError
+from twofold.support.errors import DTypeError, ShapeError, ValueRangeError
 from twofold.tensors.dispatch import dispatch
 from twofold.tensors.functions import FUNCTIONS
 
@@ -174,7 +174,7 @@ def pool_errors(name, n, *more):
             E((x, 2), {"stride": 0}, ValueRangeError, "stride"),
             E((x, 2), {"padding": 2}, ValueRangeError, "half"),
             E((x, 6), {}, ShapeError, "does not fit"),
-            E((x, (2,) * (n + 1)), {}, ArgumentError, "kernel_size"),
+            E((x, (2,) * (n + 1)), {}, ValueRangeError, "kernel_size"),
             E((x > 0, 2), {}, DTypeError, "bool"),
             *more,
         ]
@@ -186,7 +186,7 @@ def adaptive_errors(name, n):
     return lambda g: [
         E((g.real(2), 2), {}, ShapeError, name),
         E((g.real(1, 2, *(4,) * n), -1), {}, ShapeError, "output_size"),
-        E((g.real(1, 2, *(4,) * n), (2,) * (n + 1)), {}, ArgumentError, "output_size"),
+        E((g.real(1, 2, *(4,) * n), (2,) * (n + 1)), {}, ValueRangeError, "output_size"),
         E((g.bools(1, 2, *(4,) * n), 2), {}, DTypeError, "bool"),
     ]
 

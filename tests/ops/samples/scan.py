@@ -84,6 +84,7 @@ ROWS = [
         lambda g: [*along(g, g.real), S(g.real(2, 3), 1, dtype=dtypes.float64)],
         scanned(np.add),
         dtypes="all",
+        inplace="cumsum_",
         errors=wrong_dim("cumsum"),
     ),
     Row(
@@ -91,6 +92,7 @@ ROWS = [
         lambda g: [*along(g, g.nonzero), S(some_zeros(g, 3, 5), 1), S(some_zeros(g, 7), 0)],
         scanned(np.multiply),
         dtypes="all",
+        inplace="cumprod_",
         errors=wrong_dim("cumprod"),
     ),
     Row(

@@ -243,8 +243,20 @@ _special_bessel_j0 = get_op("special_bessel_j0")
 _special_bessel_j0_plans = table(_special_bessel_j0)
 
 
+class SpecialBesselJ0Backward0(OpNode):
+    __slots__ = ()
+    op = get_op("special_bessel_j0")
+    saved = ()
+    needs = ((),)
+
+    def pull(self, g: Any, rules: Any) -> tuple[Any, ...]:
+        return (rules[0](g),)
+
+
+NODE_CLASSES["special_bessel_j0"] = SpecialBesselJ0Backward0
+
 def special_bessel_j0(input: Tensor) -> Tensor:
-    """The Bessel function of the first kind of order 0. No gradient."""
+    """The Bessel function of the first kind of order 0."""
     if MODE.special or type(input) is not Tensor:
         return dispatch(_special_bessel_j0, (input,), {})
     t0 = input._type
@@ -260,7 +272,18 @@ def special_bessel_j0(input: Tensor) -> Tensor:
     o = Tensor()
     o._type = t
     o._array = y
-    o._node = None
+    if e0 is not None and p.tracks and grad_enabled():
+        o._node = n = SpecialBesselJ0Backward0()
+        n.seq = tick()
+        n.edges = (e0,)
+        n.plan = p
+        n.type = t
+        n.hooks = None
+        f = _frame(1)
+        n.code = f.f_code
+        n.lasti = f.f_lasti
+    else:
+        o._node = None
     return o
 
 
@@ -268,8 +291,20 @@ _special_bessel_j1 = get_op("special_bessel_j1")
 _special_bessel_j1_plans = table(_special_bessel_j1)
 
 
+class SpecialBesselJ1Backward0(OpNode):
+    __slots__ = ()
+    op = get_op("special_bessel_j1")
+    saved = ()
+    needs = ((),)
+
+    def pull(self, g: Any, rules: Any) -> tuple[Any, ...]:
+        return (rules[0](g),)
+
+
+NODE_CLASSES["special_bessel_j1"] = SpecialBesselJ1Backward0
+
 def special_bessel_j1(input: Tensor) -> Tensor:
-    """The Bessel function of the first kind of order 1. No gradient."""
+    """The Bessel function of the first kind of order 1."""
     if MODE.special or type(input) is not Tensor:
         return dispatch(_special_bessel_j1, (input,), {})
     t0 = input._type
@@ -285,7 +320,18 @@ def special_bessel_j1(input: Tensor) -> Tensor:
     o = Tensor()
     o._type = t
     o._array = y
-    o._node = None
+    if e0 is not None and p.tracks and grad_enabled():
+        o._node = n = SpecialBesselJ1Backward0()
+        n.seq = tick()
+        n.edges = (e0,)
+        n.plan = p
+        n.type = t
+        n.hooks = None
+        f = _frame(1)
+        n.code = f.f_code
+        n.lasti = f.f_lasti
+    else:
+        o._node = None
     return o
 
 
@@ -293,8 +339,20 @@ _special_bessel_y0 = get_op("special_bessel_y0")
 _special_bessel_y0_plans = table(_special_bessel_y0)
 
 
+class SpecialBesselY0Backward0(OpNode):
+    __slots__ = ()
+    op = get_op("special_bessel_y0")
+    saved = ()
+    needs = ((),)
+
+    def pull(self, g: Any, rules: Any) -> tuple[Any, ...]:
+        return (rules[0](g),)
+
+
+NODE_CLASSES["special_bessel_y0"] = SpecialBesselY0Backward0
+
 def special_bessel_y0(input: Tensor) -> Tensor:
-    """The Bessel function of the second kind of order 0; -inf at 0, NaN below. No gradient."""
+    """The Bessel function of the second kind of order 0; -inf at 0, NaN below."""
     if MODE.special or type(input) is not Tensor:
         return dispatch(_special_bessel_y0, (input,), {})
     t0 = input._type
@@ -310,7 +368,18 @@ def special_bessel_y0(input: Tensor) -> Tensor:
     o = Tensor()
     o._type = t
     o._array = y
-    o._node = None
+    if e0 is not None and p.tracks and grad_enabled():
+        o._node = n = SpecialBesselY0Backward0()
+        n.seq = tick()
+        n.edges = (e0,)
+        n.plan = p
+        n.type = t
+        n.hooks = None
+        f = _frame(1)
+        n.code = f.f_code
+        n.lasti = f.f_lasti
+    else:
+        o._node = None
     return o
 
 
@@ -318,8 +387,20 @@ _special_bessel_y1 = get_op("special_bessel_y1")
 _special_bessel_y1_plans = table(_special_bessel_y1)
 
 
+class SpecialBesselY1Backward0(OpNode):
+    __slots__ = ()
+    op = get_op("special_bessel_y1")
+    saved = ()
+    needs = ((),)
+
+    def pull(self, g: Any, rules: Any) -> tuple[Any, ...]:
+        return (rules[0](g),)
+
+
+NODE_CLASSES["special_bessel_y1"] = SpecialBesselY1Backward0
+
 def special_bessel_y1(input: Tensor) -> Tensor:
-    """The Bessel function of the second kind of order 1; -inf at 0, NaN below. No gradient."""
+    """The Bessel function of the second kind of order 1; -inf at 0, NaN below."""
     if MODE.special or type(input) is not Tensor:
         return dispatch(_special_bessel_y1, (input,), {})
     t0 = input._type
@@ -335,13 +416,36 @@ def special_bessel_y1(input: Tensor) -> Tensor:
     o = Tensor()
     o._type = t
     o._array = y
-    o._node = None
+    if e0 is not None and p.tracks and grad_enabled():
+        o._node = n = SpecialBesselY1Backward0()
+        n.seq = tick()
+        n.edges = (e0,)
+        n.plan = p
+        n.type = t
+        n.hooks = None
+        f = _frame(1)
+        n.code = f.f_code
+        n.lasti = f.f_lasti
+    else:
+        o._node = None
     return o
 
 
 _special_modified_bessel_i0 = get_op("special_modified_bessel_i0")
 _special_modified_bessel_i0_plans = table(_special_modified_bessel_i0)
 
+
+class SpecialModifiedBesselI0Backward0(OpNode):
+    __slots__ = ()
+    op = get_op("special_modified_bessel_i0")
+    saved = ()
+    needs = ((),)
+
+    def pull(self, g: Any, rules: Any) -> tuple[Any, ...]:
+        return (rules[0](g),)
+
+
+NODE_CLASSES["special_modified_bessel_i0"] = SpecialModifiedBesselI0Backward0
 
 def special_modified_bessel_i0(input: Tensor) -> Tensor:
     """The modified Bessel function of the first kind of order 0. No gradient (see `i0`)."""
@@ -360,13 +464,36 @@ def special_modified_bessel_i0(input: Tensor) -> Tensor:
     o = Tensor()
     o._type = t
     o._array = y
-    o._node = None
+    if e0 is not None and p.tracks and grad_enabled():
+        o._node = n = SpecialModifiedBesselI0Backward0()
+        n.seq = tick()
+        n.edges = (e0,)
+        n.plan = p
+        n.type = t
+        n.hooks = None
+        f = _frame(1)
+        n.code = f.f_code
+        n.lasti = f.f_lasti
+    else:
+        o._node = None
     return o
 
 
 _special_modified_bessel_i1 = get_op("special_modified_bessel_i1")
 _special_modified_bessel_i1_plans = table(_special_modified_bessel_i1)
 
+
+class SpecialModifiedBesselI1Backward0(OpNode):
+    __slots__ = ()
+    op = get_op("special_modified_bessel_i1")
+    saved = ()
+    needs = ((),)
+
+    def pull(self, g: Any, rules: Any) -> tuple[Any, ...]:
+        return (rules[0](g),)
+
+
+NODE_CLASSES["special_modified_bessel_i1"] = SpecialModifiedBesselI1Backward0
 
 def special_modified_bessel_i1(input: Tensor) -> Tensor:
     """The modified Bessel function of the first kind of order 1. No gradient (see `i1`)."""
@@ -385,7 +512,18 @@ def special_modified_bessel_i1(input: Tensor) -> Tensor:
     o = Tensor()
     o._type = t
     o._array = y
-    o._node = None
+    if e0 is not None and p.tracks and grad_enabled():
+        o._node = n = SpecialModifiedBesselI1Backward0()
+        n.seq = tick()
+        n.edges = (e0,)
+        n.plan = p
+        n.type = t
+        n.hooks = None
+        f = _frame(1)
+        n.code = f.f_code
+        n.lasti = f.f_lasti
+    else:
+        o._node = None
     return o
 
 
@@ -393,8 +531,20 @@ _special_modified_bessel_k0 = get_op("special_modified_bessel_k0")
 _special_modified_bessel_k0_plans = table(_special_modified_bessel_k0)
 
 
+class SpecialModifiedBesselK0Backward0(OpNode):
+    __slots__ = ()
+    op = get_op("special_modified_bessel_k0")
+    saved = ()
+    needs = ((),)
+
+    def pull(self, g: Any, rules: Any) -> tuple[Any, ...]:
+        return (rules[0](g),)
+
+
+NODE_CLASSES["special_modified_bessel_k0"] = SpecialModifiedBesselK0Backward0
+
 def special_modified_bessel_k0(input: Tensor) -> Tensor:
-    """The modified Bessel function of the second kind of order 0; infinity at 0, NaN below. No gradient."""
+    """The modified Bessel function of the second kind of order 0; infinity at 0, NaN below."""
     if MODE.special or type(input) is not Tensor:
         return dispatch(_special_modified_bessel_k0, (input,), {})
     t0 = input._type
@@ -410,7 +560,18 @@ def special_modified_bessel_k0(input: Tensor) -> Tensor:
     o = Tensor()
     o._type = t
     o._array = y
-    o._node = None
+    if e0 is not None and p.tracks and grad_enabled():
+        o._node = n = SpecialModifiedBesselK0Backward0()
+        n.seq = tick()
+        n.edges = (e0,)
+        n.plan = p
+        n.type = t
+        n.hooks = None
+        f = _frame(1)
+        n.code = f.f_code
+        n.lasti = f.f_lasti
+    else:
+        o._node = None
     return o
 
 
@@ -418,8 +579,20 @@ _special_modified_bessel_k1 = get_op("special_modified_bessel_k1")
 _special_modified_bessel_k1_plans = table(_special_modified_bessel_k1)
 
 
+class SpecialModifiedBesselK1Backward0(OpNode):
+    __slots__ = ()
+    op = get_op("special_modified_bessel_k1")
+    saved = ()
+    needs = ((),)
+
+    def pull(self, g: Any, rules: Any) -> tuple[Any, ...]:
+        return (rules[0](g),)
+
+
+NODE_CLASSES["special_modified_bessel_k1"] = SpecialModifiedBesselK1Backward0
+
 def special_modified_bessel_k1(input: Tensor) -> Tensor:
-    """The modified Bessel function of the second kind of order 1; infinity at 0, NaN below. No gradient."""
+    """The modified Bessel function of the second kind of order 1; infinity at 0, NaN below."""
     if MODE.special or type(input) is not Tensor:
         return dispatch(_special_modified_bessel_k1, (input,), {})
     t0 = input._type
@@ -435,7 +608,18 @@ def special_modified_bessel_k1(input: Tensor) -> Tensor:
     o = Tensor()
     o._type = t
     o._array = y
-    o._node = None
+    if e0 is not None and p.tracks and grad_enabled():
+        o._node = n = SpecialModifiedBesselK1Backward0()
+        n.seq = tick()
+        n.edges = (e0,)
+        n.plan = p
+        n.type = t
+        n.hooks = None
+        f = _frame(1)
+        n.code = f.f_code
+        n.lasti = f.f_lasti
+    else:
+        o._node = None
     return o
 
 
@@ -443,8 +627,20 @@ _special_scaled_modified_bessel_k0 = get_op("special_scaled_modified_bessel_k0")
 _special_scaled_modified_bessel_k0_plans = table(_special_scaled_modified_bessel_k0)
 
 
+class SpecialScaledModifiedBesselK0Backward0(OpNode):
+    __slots__ = ()
+    op = get_op("special_scaled_modified_bessel_k0")
+    saved = ()
+    needs = ((),)
+
+    def pull(self, g: Any, rules: Any) -> tuple[Any, ...]:
+        return (rules[0](g),)
+
+
+NODE_CLASSES["special_scaled_modified_bessel_k0"] = SpecialScaledModifiedBesselK0Backward0
+
 def special_scaled_modified_bessel_k0(input: Tensor) -> Tensor:
-    """exp(x) times the modified Bessel function of the second kind of order 0. No gradient."""
+    """exp(x) times the modified Bessel function of the second kind of order 0."""
     if MODE.special or type(input) is not Tensor:
         return dispatch(_special_scaled_modified_bessel_k0, (input,), {})
     t0 = input._type
@@ -460,7 +656,18 @@ def special_scaled_modified_bessel_k0(input: Tensor) -> Tensor:
     o = Tensor()
     o._type = t
     o._array = y
-    o._node = None
+    if e0 is not None and p.tracks and grad_enabled():
+        o._node = n = SpecialScaledModifiedBesselK0Backward0()
+        n.seq = tick()
+        n.edges = (e0,)
+        n.plan = p
+        n.type = t
+        n.hooks = None
+        f = _frame(1)
+        n.code = f.f_code
+        n.lasti = f.f_lasti
+    else:
+        o._node = None
     return o
 
 
@@ -468,8 +675,20 @@ _special_scaled_modified_bessel_k1 = get_op("special_scaled_modified_bessel_k1")
 _special_scaled_modified_bessel_k1_plans = table(_special_scaled_modified_bessel_k1)
 
 
+class SpecialScaledModifiedBesselK1Backward0(OpNode):
+    __slots__ = ()
+    op = get_op("special_scaled_modified_bessel_k1")
+    saved = ()
+    needs = ((),)
+
+    def pull(self, g: Any, rules: Any) -> tuple[Any, ...]:
+        return (rules[0](g),)
+
+
+NODE_CLASSES["special_scaled_modified_bessel_k1"] = SpecialScaledModifiedBesselK1Backward0
+
 def special_scaled_modified_bessel_k1(input: Tensor) -> Tensor:
-    """exp(x) times the modified Bessel function of the second kind of order 1. No gradient."""
+    """exp(x) times the modified Bessel function of the second kind of order 1."""
     if MODE.special or type(input) is not Tensor:
         return dispatch(_special_scaled_modified_bessel_k1, (input,), {})
     t0 = input._type
@@ -485,7 +704,18 @@ def special_scaled_modified_bessel_k1(input: Tensor) -> Tensor:
     o = Tensor()
     o._type = t
     o._array = y
-    o._node = None
+    if e0 is not None and p.tracks and grad_enabled():
+        o._node = n = SpecialScaledModifiedBesselK1Backward0()
+        n.seq = tick()
+        n.edges = (e0,)
+        n.plan = p
+        n.type = t
+        n.hooks = None
+        f = _frame(1)
+        n.code = f.f_code
+        n.lasti = f.f_lasti
+    else:
+        o._node = None
     return o
 
 
@@ -493,8 +723,20 @@ _special_spherical_bessel_j0 = get_op("special_spherical_bessel_j0")
 _special_spherical_bessel_j0_plans = table(_special_spherical_bessel_j0)
 
 
+class SpecialSphericalBesselJ0Backward0(OpNode):
+    __slots__ = ()
+    op = get_op("special_spherical_bessel_j0")
+    saved = ()
+    needs = ((),)
+
+    def pull(self, g: Any, rules: Any) -> tuple[Any, ...]:
+        return (rules[0](g),)
+
+
+NODE_CLASSES["special_spherical_bessel_j0"] = SpecialSphericalBesselJ0Backward0
+
 def special_spherical_bessel_j0(input: Tensor) -> Tensor:
-    """The spherical Bessel function of order 0, sin(x) / x. No gradient."""
+    """The spherical Bessel function of order 0, sin(x) / x."""
     if MODE.special or type(input) is not Tensor:
         return dispatch(_special_spherical_bessel_j0, (input,), {})
     t0 = input._type
@@ -510,7 +752,18 @@ def special_spherical_bessel_j0(input: Tensor) -> Tensor:
     o = Tensor()
     o._type = t
     o._array = y
-    o._node = None
+    if e0 is not None and p.tracks and grad_enabled():
+        o._node = n = SpecialSphericalBesselJ0Backward0()
+        n.seq = tick()
+        n.edges = (e0,)
+        n.plan = p
+        n.type = t
+        n.hooks = None
+        f = _frame(1)
+        n.code = f.f_code
+        n.lasti = f.f_lasti
+    else:
+        o._node = None
     return o
 
 
@@ -518,8 +771,20 @@ _special_airy_ai = get_op("special_airy_ai")
 _special_airy_ai_plans = table(_special_airy_ai)
 
 
+class SpecialAiryAiBackward0(OpNode):
+    __slots__ = ()
+    op = get_op("special_airy_ai")
+    saved = ()
+    needs = ((),)
+
+    def pull(self, g: Any, rules: Any) -> tuple[Any, ...]:
+        return (rules[0](g),)
+
+
+NODE_CLASSES["special_airy_ai"] = SpecialAiryAiBackward0
+
 def special_airy_ai(input: Tensor) -> Tensor:
-    """The Airy function Ai. No gradient."""
+    """The Airy function Ai."""
     if MODE.special or type(input) is not Tensor:
         return dispatch(_special_airy_ai, (input,), {})
     t0 = input._type
@@ -535,7 +800,18 @@ def special_airy_ai(input: Tensor) -> Tensor:
     o = Tensor()
     o._type = t
     o._array = y
-    o._node = None
+    if e0 is not None and p.tracks and grad_enabled():
+        o._node = n = SpecialAiryAiBackward0()
+        n.seq = tick()
+        n.edges = (e0,)
+        n.plan = p
+        n.type = t
+        n.hooks = None
+        f = _frame(1)
+        n.code = f.f_code
+        n.lasti = f.f_lasti
+    else:
+        o._node = None
     return o
 
 

@@ -34,7 +34,7 @@ class NllLossBackward0(OpNode):
 
     def pull(self, g: Any, rules: Any) -> tuple[Any, ...]:
         e = self.edges
-        return (rules[0](g, self.s_target, self.s_weight, self.plan.ins[0].shape, self.plan.attributes["reduction"], self.plan.attributes["ignore_index"]) if e[0] is not None else None, None, None)
+        return (rules[0](g, self.s_target, self.s_weight, self.plan.ins[0].shape, self.plan.attributes["reduction"], self.plan.attributes["ignore_index"]) if e[0] is not None else None, None, rules[2](g) if e[2] is not None else None)
 
     def free(self) -> None:
         del self.s_target, self.s_weight
@@ -71,7 +71,7 @@ def nll_loss(input: Tensor, target: Tensor, weight: Tensor | None = None, reduct
     o = Tensor()
     o._type = t
     o._array = y
-    if e0 is not None and p.tracks and grad_enabled():
+    if (e0 is not None or e2 is not None) and p.tracks and grad_enabled():
         o._node = n = NllLossBackward0()
         n.seq = tick()
         n.edges = (e0, e1, e2)
@@ -163,7 +163,7 @@ class CrossEntropyLossBackward0(OpNode):
 
     def pull(self, g: Any, rules: Any) -> tuple[Any, ...]:
         e = self.edges
-        return (rules[0](g, self.s_input, self.s_target, self.s_weight, self.plan.attributes["reduction"], self.plan.attributes["ignore_index"], self.plan.attributes["label_smoothing"]) if e[0] is not None else None, None, None)
+        return (rules[0](g, self.s_input, self.s_target, self.s_weight, self.plan.attributes["reduction"], self.plan.attributes["ignore_index"], self.plan.attributes["label_smoothing"]) if e[0] is not None else None, None, rules[2](g) if e[2] is not None else None)
 
     def free(self) -> None:
         del self.s_input, self.s_target, self.s_weight
@@ -202,7 +202,7 @@ def cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = None, r
     o = Tensor()
     o._type = t
     o._array = y
-    if e0 is not None and p.tracks and grad_enabled():
+    if (e0 is not None or e2 is not None) and p.tracks and grad_enabled():
         o._node = n = CrossEntropyLossBackward0()
         n.seq = tick()
         n.edges = (e0, e1, e2)

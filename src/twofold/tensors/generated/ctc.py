@@ -164,35 +164,9 @@ def ctc_loss_backward(grad: Tensor, log_probs: Tensor, targets: Tensor, input_le
     return o
 
 
-_ctc_not_twice = get_op("ctc_not_twice")
-_ctc_not_twice_plans = table(_ctc_not_twice)
-
-
-def ctc_not_twice(input: Tensor) -> Tensor:
-    """Says that ctc_loss has no second derivative: always raises UnsupportedError."""
-    if MODE.special or type(input) is not Tensor:
-        return dispatch(_ctc_not_twice, (input,), {})
-    t0 = input._type
-    a0 = input._array
-    e0 = input._node
-    k = t0
-    try:
-        p = _ctc_not_twice_plans[k]
-    except (KeyError, TypeError):
-        p = _ctc_not_twice_plans.make(k, (t0,), {})
-    y = p.kernel(a0)
-    t = p.out
-    o = Tensor()
-    o._type = t
-    o._array = y
-    o._node = None
-    return o
-
-
 FUNCTIONS: dict[str, Any] = {
     "ctc_loss": ctc_loss,
     "ctc_loss_backward": ctc_loss_backward,
-    "ctc_not_twice": ctc_not_twice,
 }
 INPLACE: dict[str, Any] = {
 }

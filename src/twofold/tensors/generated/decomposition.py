@@ -139,6 +139,18 @@ def linalg_qr(A: Tensor, mode: str = 'reduced') -> tuple[Tensor, Tensor]:
 _geqrf = get_op("geqrf")
 
 
+class GeqrfBackward0(OpNode):
+    __slots__ = ()
+    op = get_op("geqrf")
+    saved = ()
+    needs = ((),)
+
+    def pull(self, g: Any, rules: Any) -> tuple[Any, ...]:
+        return (rules[0](g[0]),)
+
+
+NODE_CLASSES["geqrf"] = GeqrfBackward0
+
 def geqrf(input: Tensor) -> tuple[Tensor, Tensor]:
     """The QR decomposition as LAPACK leaves it: R on and above the diagonal of `a`, Householder vectors below it with factors `tau`."""
     return dispatch(_geqrf, (input,), {})

@@ -73,6 +73,18 @@ def lu_unpack(LU_data: Tensor, LU_pivots: Tensor, unpack_data: bool = True, unpa
 _linalg_ldl_factor_ex = get_op("linalg_ldl_factor_ex")
 
 
+class LinalgLdlFactorExBackward0(OpNode):
+    __slots__ = ()
+    op = get_op("linalg_ldl_factor_ex")
+    saved = ()
+    needs = ((),)
+
+    def pull(self, g: Any, rules: Any) -> tuple[Any, ...]:
+        return (rules[0](g[0]),)
+
+
+NODE_CLASSES["linalg_ldl_factor_ex"] = LinalgLdlFactorExBackward0
+
 def linalg_ldl_factor_ex(self: Tensor, *, hermitian: bool = False, check_errors: bool = False) -> tuple[Tensor, Tensor, Tensor]:
     """A = L D L^T of symmetric matrices from their lower triangle, with Bunch and Kaufman's pivoting, in LAPACK's packed form.
 
@@ -84,6 +96,19 @@ def linalg_ldl_factor_ex(self: Tensor, *, hermitian: bool = False, check_errors:
 _linalg_ldl_solve = get_op("linalg_ldl_solve")
 _linalg_ldl_solve_plans = table(_linalg_ldl_solve)
 
+
+class LinalgLdlSolveBackward0(OpNode):
+    __slots__ = ()
+    op = get_op("linalg_ldl_solve")
+    saved = ()
+    needs = ((), (), ())
+
+    def pull(self, g: Any, rules: Any) -> tuple[Any, ...]:
+        e = self.edges
+        return (rules[0](g) if e[0] is not None else None, None, rules[2](g) if e[2] is not None else None)
+
+
+NODE_CLASSES["linalg_ldl_solve"] = LinalgLdlSolveBackward0
 
 def linalg_ldl_solve(LD: Tensor, pivots: Tensor, B: Tensor, *, hermitian: bool = False) -> Tensor:
     """X of A X = B from `linalg.ldl_factor`'s result; the batches broadcast."""
@@ -108,7 +133,18 @@ def linalg_ldl_solve(LD: Tensor, pivots: Tensor, B: Tensor, *, hermitian: bool =
     o = Tensor()
     o._type = t
     o._array = y
-    o._node = None
+    if (e0 is not None or e2 is not None) and p.tracks and grad_enabled():
+        o._node = n = LinalgLdlSolveBackward0()
+        n.seq = tick()
+        n.edges = (e0, e1, e2)
+        n.plan = p
+        n.type = t
+        n.hooks = None
+        f = _frame(1)
+        n.code = f.f_code
+        n.lasti = f.f_lasti
+    else:
+        o._node = None
     return o
 
 

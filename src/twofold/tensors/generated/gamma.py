@@ -264,7 +264,7 @@ class SpecialZetaBackward0(OpNode):
 
     def pull(self, g: Any, rules: Any) -> tuple[Any, ...]:
         e = self.edges
-        return (None, rules[1](g, self.s_input, self.s_other) if e[1] is not None else None)
+        return (rules[0](g) if e[0] is not None else None, rules[1](g, self.s_input, self.s_other) if e[1] is not None else None)
 
     def free(self) -> None:
         del self.s_input, self.s_other
@@ -300,7 +300,7 @@ def special_zeta(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     o = Tensor()
     o._type = t
     o._array = y
-    if e1 is not None and p.tracks and grad_enabled():
+    if (e0 is not None or e1 is not None) and p.tracks and grad_enabled():
         o._node = n = SpecialZetaBackward0()
         n.seq = tick()
         n.edges = (e0, e1)
@@ -329,7 +329,7 @@ class IgammaBackward0(OpNode):
 
     def pull(self, g: Any, rules: Any) -> tuple[Any, ...]:
         e = self.edges
-        return (None, rules[1](g, self.s_input, self.s_other) if e[1] is not None else None)
+        return (rules[0](g) if e[0] is not None else None, rules[1](g, self.s_input, self.s_other) if e[1] is not None else None)
 
     def free(self) -> None:
         del self.s_input, self.s_other
@@ -365,7 +365,7 @@ def igamma(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     o = Tensor()
     o._type = t
     o._array = y
-    if e1 is not None and p.tracks and grad_enabled():
+    if (e0 is not None or e1 is not None) and p.tracks and grad_enabled():
         o._node = n = IgammaBackward0()
         n.seq = tick()
         n.edges = (e0, e1)
@@ -399,7 +399,7 @@ class IgammacBackward0(OpNode):
 
     def pull(self, g: Any, rules: Any) -> tuple[Any, ...]:
         e = self.edges
-        return (None, rules[1](g, self.s_input, self.s_other) if e[1] is not None else None)
+        return (rules[0](g) if e[0] is not None else None, rules[1](g, self.s_input, self.s_other) if e[1] is not None else None)
 
     def free(self) -> None:
         del self.s_input, self.s_other
@@ -435,7 +435,7 @@ def igammac(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     o = Tensor()
     o._type = t
     o._array = y
-    if e1 is not None and p.tracks and grad_enabled():
+    if (e0 is not None or e1 is not None) and p.tracks and grad_enabled():
         o._node = n = IgammacBackward0()
         n.seq = tick()
         n.edges = (e0, e1)

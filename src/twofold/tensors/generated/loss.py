@@ -262,7 +262,7 @@ class BinaryCrossEntropyBackward0(OpNode):
 
     def pull(self, g: Any, rules: Any) -> tuple[Any, ...]:
         e = self.edges
-        return (rules[0](g, self.s_input, self.s_target, self.s_weight, self.plan.attributes["reduction"]) if e[0] is not None else None, rules[1](g, self.s_input, self.s_weight, self.plan.attributes["reduction"]) if e[1] is not None else None, None)
+        return (rules[0](g, self.s_input, self.s_target, self.s_weight, self.plan.attributes["reduction"]) if e[0] is not None else None, rules[1](g, self.s_input, self.s_weight, self.plan.attributes["reduction"]) if e[1] is not None else None, rules[2](g) if e[2] is not None else None)
 
     def free(self) -> None:
         del self.s_input, self.s_target, self.s_weight
@@ -296,7 +296,7 @@ def binary_cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = 
     o = Tensor()
     o._type = t
     o._array = y
-    if (e0 is not None or e1 is not None) and p.tracks and grad_enabled():
+    if (e0 is not None or e1 is not None or e2 is not None) and p.tracks and grad_enabled():
         o._node = n = BinaryCrossEntropyBackward0()
         n.seq = tick()
         n.edges = (e0, e1, e2)
@@ -326,7 +326,7 @@ class BinaryCrossEntropyWithLogitsBackward0(OpNode):
 
     def pull(self, g: Any, rules: Any) -> tuple[Any, ...]:
         e = self.edges
-        return (rules[0](g, self.s_input, self.s_target, self.s_weight, self.s_pos_weight, self.plan.attributes["reduction"]) if e[0] is not None else None, rules[1](g, self.s_input, self.s_weight, self.s_pos_weight, self.plan.attributes["reduction"]) if e[1] is not None else None, None, None)
+        return (rules[0](g, self.s_input, self.s_target, self.s_weight, self.s_pos_weight, self.plan.attributes["reduction"]) if e[0] is not None else None, rules[1](g, self.s_input, self.s_weight, self.s_pos_weight, self.plan.attributes["reduction"]) if e[1] is not None else None, rules[2](g) if e[2] is not None else None, rules[3](g) if e[3] is not None else None)
 
     def free(self) -> None:
         del self.s_input, self.s_target, self.s_weight, self.s_pos_weight
@@ -369,7 +369,7 @@ def binary_cross_entropy_with_logits(input: Tensor, target: Tensor, weight: Tens
     o = Tensor()
     o._type = t
     o._array = y
-    if (e0 is not None or e1 is not None) and p.tracks and grad_enabled():
+    if (e0 is not None or e1 is not None or e2 is not None or e3 is not None) and p.tracks and grad_enabled():
         o._node = n = BinaryCrossEntropyWithLogitsBackward0()
         n.seq = tick()
         n.edges = (e0, e1, e2, e3)

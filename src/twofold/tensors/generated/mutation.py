@@ -82,9 +82,35 @@ def sym_size(value: int) -> Tensor:
     return dispatch(_sym_size, (), {"value": value})
 
 
+_refuse_gradient = get_op("refuse_gradient")
+_refuse_gradient_plans = table(_refuse_gradient)
+
+
+def refuse_gradient(g: Tensor, reason: str) -> Tensor:
+    """Always raises UnsupportedError with the reason: the rule of a gradient that is not computed (see `ops.record.refused`)."""
+    if MODE.special or type(g) is not Tensor:
+        return dispatch(_refuse_gradient, (g,), {"reason": reason})
+    t0 = g._type
+    a0 = g._array
+    e0 = g._node
+    k = (t0, reason)
+    try:
+        p = _refuse_gradient_plans[k]
+    except (KeyError, TypeError):
+        p = _refuse_gradient_plans.make(k, (t0,), {"reason": reason})
+    y = p.kernel(a0)
+    t = p.out
+    o = Tensor()
+    o._type = t
+    o._array = y
+    o._node = None
+    return o
+
+
 FUNCTIONS: dict[str, Any] = {
     "set_data": set_data,
     "sym_size": sym_size,
+    "refuse_gradient": refuse_gradient,
 }
 INPLACE: dict[str, Any] = {
 }

@@ -107,6 +107,19 @@ _heaviside = get_op("heaviside")
 _heaviside_plans = table(_heaviside)
 
 
+class HeavisideBackward0(OpNode):
+    __slots__ = ()
+    op = get_op("heaviside")
+    saved = ()
+    needs = ((), ())
+
+    def pull(self, g: Any, rules: Any) -> tuple[Any, ...]:
+        e = self.edges
+        return (rules[0](g) if e[0] is not None else None, rules[1](g) if e[1] is not None else None)
+
+
+NODE_CLASSES["heaviside"] = HeavisideBackward0
+
 def heaviside(input: Tensor | Number, values: Tensor | Number) -> Tensor:
     """The step function: 0 where `input` is negative (or NaN), 1 where it is positive, `values` at 0. The dtypes must be equal."""
     if MODE.special or type(input) is not Tensor or type(values) not in _PLAIN:
@@ -132,7 +145,18 @@ def heaviside(input: Tensor | Number, values: Tensor | Number) -> Tensor:
     o = Tensor()
     o._type = t
     o._array = y
-    o._node = None
+    if (e0 is not None or e1 is not None) and p.tracks and grad_enabled():
+        o._node = n = HeavisideBackward0()
+        n.seq = tick()
+        n.edges = (e0, e1)
+        n.plan = p
+        n.type = t
+        n.hooks = None
+        f = _frame(1)
+        n.code = f.f_code
+        n.lasti = f.f_lasti
+    else:
+        o._node = None
     return o
 
 

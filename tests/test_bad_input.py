@@ -46,6 +46,17 @@ CASES = [
     ("stack of unequal shapes", lambda: twofold.stack([T(2), T(3)]), errors.ShapeError, RuntimeError, ["stack", "(2,)", "(3,)"]),
     ("cat of unequal shapes", lambda: twofold.cat([T(2, 2), T(3, 3)]), errors.ShapeError, RuntimeError, ["cat", "(2, 2)", "(3, 3)"]),
     ("convolution channels", lambda: twofold.nn.functional.conv2d(T(1, 2, 5, 5), T(4, 3, 3, 3)), errors.ShapeError, RuntimeError, ["conv"]),
+    ("a target that is no class (ctc)", lambda: twofold.nn.functional.ctc_loss(
+        T(3, 1, 2).log_softmax(-1), twofold.tensor([[2]]), twofold.tensor([3]), twofold.tensor([1])
+    ), errors.IndexOutOfRange, IndexError, ["ctc_loss", "0 to 1", "2"]),
+    ("no probabilities", lambda: twofold.nn.functional.binary_cross_entropy(T(2) * 1.5, T(2)), errors.ValueRangeError, RuntimeError,
+     ["[0, 1]", "1.5", "with_logits"]),
+    ("one value a channel", lambda: twofold.nn.functional.instance_norm(T(2, 3, 1)), errors.ShapeError, ValueError, ["(2, 3, 1)"]),
+    ("where with one operand", lambda: twofold.where(T(2) > 0, 1.0), errors.ArgumentError, TypeError, ["where"]),
+    ("counts that are no integers", lambda: twofold.repeat_interleave(T(2)), errors.ShapeError, RuntimeError, ["int64"]),
+    ("text in a tensor", lambda: "a" in T(2), errors.ArgumentError, TypeError, ["str"]),
+    ("an outdated constructor", lambda: twofold.FloatTensor, errors.UnknownNameError, AttributeError, ["twofold.tensor(data"]),
+    ("a misspelt layer", lambda: twofold.nn.Liner, errors.UnknownNameError, AttributeError, ["Linear"]),
     ("negative size", lambda: twofold.zeros(-1), errors.ShapeError, RuntimeError, ["-1"]),
     ("a float where integers are needed", lambda: T(3) & T(3), errors.DTypeError, RuntimeError, ["bitwise_and", "float32"]),
     ("in-place result of a higher kind", lambda: T(2, dtype=twofold.int64).mul_(1.5), errors.DTypeError, RuntimeError, ["mul_", "int64"]),

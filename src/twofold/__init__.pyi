@@ -86,6 +86,7 @@ from twofold.tensors.arithmetic import square as square
 from twofold.tensors.arithmetic import square_ as square_
 from twofold.tensors.arithmetic import sub as sub
 from twofold.tensors.arithmetic import sub as subtract
+from twofold.tensors.arithmetic import where as where
 from twofold.tensors.attention import scaled_dot_product_attention as scaled_dot_product_attention
 from twofold.tensors.attributes import get_default_device as get_default_device
 from twofold.tensors.attributes import get_device as get_device
@@ -253,7 +254,6 @@ from twofold.tensors.generated.elementwise import nan_to_num as nan_to_num
 from twofold.tensors.generated.elementwise import nan_to_num_ as nan_to_num_
 from twofold.tensors.generated.elementwise import pow as pow
 from twofold.tensors.generated.elementwise import remainder as remainder
-from twofold.tensors.generated.elementwise import where as where
 from twofold.tensors.generated.elementwise import xlogy as xlogy
 from twofold.tensors.generated.elementwise import xlogy_ as xlogy_
 from twofold.tensors.generated.erf_family import erfinv as erfinv

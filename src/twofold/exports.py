@@ -71,6 +71,21 @@ LATER = {
     "record": "call the graph module",
 }
 """Names users will look for that are not there yet, and what to do meanwhile."""
+_typed = "twofold.tensor(data, dtype=…) or twofold.empty(sizes, dtype=…)"
+INSTEAD = {
+    **{f"{kind}Tensor": _typed for kind in ("BFloat16", "Bool", "Byte", "Char", "Double", "Float", "Half", "Int", "Long", "Short")},
+    "DataLoader": "twofold.data.DataLoader",
+    "GradScaler": "twofold.amp.GradScaler",
+    "Parameter": "twofold.nn.Parameter",
+    "complex": "there are no complex tensors; keep real and imaginary parts apart",
+    "polar": "there are no complex tensors; keep real and imaginary parts apart",
+    "stft": "there are no complex tensors; x.unfold(-1, n, hop) gives the frames",
+    "set_default_device": "device= of the functions that make tensors",
+    "set_num_threads": "the environment variable OPENBLAS_NUM_THREADS, set before NumPy is imported",
+    "testing": "twofold.allclose, or numpy.testing.assert_allclose of x.numpy()",
+    "use_deterministic_algorithms": "nothing: all operations are deterministic",
+}
+"""Names that users will look for and that will not come, and what serves instead."""
 SUBMODULES = ("amp", "autograd", "cuda", "data", "func", "linalg", "masked", "models", "nn", "optim", "signal", "special", "utils", "viz")
 HIDES_BUILTINS = ("bool", "float", "int")
 """Not given by `from twofold import *`: the dtypes would hide Python's own types. (Functions such as `sum` are given, as by PyTorch.)"""
@@ -84,7 +99,10 @@ INTERNAL = frozenset((
 ))  # fmt: skip
 """Records that gradient rules and other functions use, and methods that are no functions in PyTorch."""
 
-UNDERSCORED = ("_chunk_cat", "_segment_reduce", "_unsafe_masked_index", "_unsafe_masked_index_put_accumulate")
+UNDERSCORED = (
+    "_chunk_cat", "_native_batch_norm_legit", "_segment_reduce", "_softmax_backward_data", "_unsafe_masked_index",
+    "_unsafe_masked_index_put_accumulate",
+)  # fmt: skip
 """Functions that PyTorch has under such names; no others begin with an underscore."""
 
 INPLACE_FUNCTIONS = frozenset((
@@ -149,6 +167,8 @@ def find(name: str) -> Any:
         return import_module(f"{PACKAGE}.{name}")
     if name in LATER:
         raise UnknownNameError(f"{PACKAGE}.{name} does not exist yet: {LATER[name]}")
+    if name in INSTEAD:
+        raise UnknownNameError(f"{PACKAGE}.{name} does not exist; instead: {INSTEAD[name]}")
     import_module(f"{PACKAGE}.tensors")
     table = functions()
     if name in table:

@@ -152,4 +152,5 @@ def absent(name: str) -> Callable[..., Any]:
 
 def aliases(op: OpInfo) -> dict[str, bool]:
     """torch's other names of this operation, and whether each exists here."""
-    return {alias.name: attribute(twofold, alias.name) is not None or hasattr(twofold.Tensor, alias.name) for alias in op.aliases}
+    names = [alias.name.removeprefix("torch.") for alias in op.aliases]
+    return {name: attribute(twofold, name) is not None or hasattr(twofold.Tensor, name) for name in names}

@@ -388,6 +388,7 @@ BAD: list[tuple[str, Callable[[], Any], type[TwofoldError], str]] = [
     ("both orders", lambda: DataLoader(Squares(3), shuffle=True, sampler=[1]), ArgumentError, "excludes shuffle"),
     ("both batches", lambda: DataLoader(Squares(3), batch_size=2, batch_sampler=[[1]]), ArgumentError, "batch_sampler excludes"),
     ("drop without", lambda: DataLoader(Squares(3), batch_size=None, drop_last=True), ArgumentError, "drop_last needs"),
+    ("a fixed attribute", lambda: setattr(DataLoader(Squares(3)), "batch_size", 2), ValueRangeError, "batch_size cannot be changed"),
     ("iterable order", lambda: DataLoader(Countdown(3), shuffle=True), ArgumentError, "IterableDataset"),
     ("no getitem", lambda: Dataset()[0], UnsupportedError, "Dataset does not define __getitem__"),
     ("no iter", lambda: iter(IterableDataset()), UnsupportedError, "does not define __iter__"),

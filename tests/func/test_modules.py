@@ -146,3 +146,15 @@ def test_ensembles() -> None:
         func.stack_module_state([])
     with pytest.raises(ArgumentError):
         func.stack_module_state([models[0], models[1].train()])
+
+
+@pytest.mark.parametrize("transposed", [False, True])
+def test_a_convolution_whose_groups_have_one_weight(transposed: bool) -> None:
+    """What the convolution of single examples becomes: computed as one convolution, with the result of many."""
+    rng = np.random.default_rng(0)
+    x, w = rng.standard_normal((2, 6, 7, 5)), rng.standard_normal((2 if transposed else 4, 3 if transposed else 2, 3, 3))
+    b = rng.standard_normal(9 if transposed else 12)
+    f = nn.functional.conv_transpose2d if transposed else nn.functional.conv2d
+    found = f(twofold.tensor(x), twofold.tensor(np.tile(w, (3, 1, 1, 1))), twofold.tensor(b), stride=2, padding=1, groups=3)
+    parts = [f(twofold.tensor(p), twofold.tensor(w), stride=2, padding=1).numpy() for p in np.split(x, 3, 1)]
+    np.testing.assert_allclose(found.numpy(), np.concatenate(parts, 1) + b[:, None, None], rtol=1e-12, atol=1e-12)

@@ -225,3 +225,19 @@ def test_weights_that_torch_saved(form: str, pairs: dict[str, tuple[Any, Any, Pa
     again = models.BertModel.from_pretrained(tmp_path)
     x = twofold.from_numpy(ids(1, 5))
     assert again(x).last_hidden_state.tolist() == ours(x).last_hidden_state.tolist()
+
+
+@pytest.mark.parametrize("name", ["llama", "qwen2", "bert"])
+def test_the_row_of_padding_gets_no_gradient(name: str, pairs: dict[str, tuple[Any, Any, Path]]) -> None:
+    theirs, ours, _ = pairs[name]
+    tokens = np.array([[0, 5, 0, 9, 12], [4, 0, 7, 7, 3]])
+    theirs.zero_grad()
+    ours.zero_grad()
+    out = theirs(torch.tensor(tokens))
+    (out.last_hidden_state if name == "bert" else out.logits).square().mean().backward()
+    found = ours(twofold.tensor(tokens))
+    (found.last_hidden_state if name == "bert" else found).square().mean().backward()
+    expected = dict(theirs.named_parameters())
+    for parameter, p in ours.named_parameters():
+        if p.grad is not None and parameter in expected:
+            np.testing.assert_allclose(p.grad.numpy(), expected[parameter].grad.numpy(), rtol=2e-3, atol=2e-4, err_msg=parameter)

@@ -415,6 +415,51 @@ def test_a_linear_scaling_of_positions() -> None:
     assert np.allclose(scaled(ids).detach().numpy(), stretched.detach().numpy(), atol=1e-6)
 
 
+def test_wrong_tokens_and_settings_end_in_our_errors_at_the_users_line() -> None:
+    model = models.LlamaForCausalLM(
+        models.LlamaConfig(vocab_size=11, hidden_size=8, intermediate_size=8, num_hidden_layers=1, num_attention_heads=2, pad_token_id=3)
+    )
+    assert model.model.embed_tokens.weight[3].abs().sum().item() == 0.0
+    tokens = twofold.tensor([[1, 2]])
+    wrong: list[dict[str, Any]] = [
+        {"input_ids": [[1, 2]]}, {"input_ids": None}, {"attention_mask": [[1, 1]]}, {"eos_token_id": 1.5}, {"eos_token_id": True},
+        {"pad_token_id": 1.5}, {"do_sample": True, "temperature": "1"}, {"do_sample": True, "top_p": "1"},
+    ]  # fmt: skip
+    for change in wrong:
+        with pytest.raises(ArgumentError, match=r"test_language\.py"):
+            model.generate(**{"input_ids": tokens, "max_new_tokens": 1, **change})
+    assert model.generate(tokens, 1, eos_token_id=np.int64(5), pad_token_id=np.int64(0)).dtype is twofold.int64
+    with pytest.raises(ArgumentError, match="tokens as a tensor"):
+        model([[1, 2]])
+    with pytest.raises(ShapeError, match="batch, length"):
+        model(twofold.tensor([1, 2]))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"head_dim": 2_000_000_000}, {"head_dim": 7}, {"head_dim": 0}, {"rope_theta": 0.0}, {"rope_theta": -5.0}, {"rope_theta": "a"},
+        {"rms_norm_eps": float("nan")}, {"eos_token_id": [1, "a"]}, {"hidden_size": "a"}, {"hidden_size": -8}, {"rope_scaling": 5},
+        {"num_hidden_layers": "2"}, {"vocab_size": True}, {"quantization_config": {"bits": 4}},
+        {"rope_scaling": {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 1.0,
+                          "original_max_position_embeddings": 64}},
+    ],
+)  # fmt: skip
+def test_settings_out_of_range(change: dict[str, Any]) -> None:
+    small = {"vocab_size": 11, "hidden_size": 8, "intermediate_size": 8, "num_hidden_layers": 1, "num_attention_heads": 2}
+    with pytest.raises((DataError, ValueRangeError, UnsupportedError)):
+        models.LlamaForCausalLM(models.LlamaConfig.from_dict({**small, **change}))
+    if "quantization_config" not in change:
+        with pytest.raises((DataError, ValueRangeError)):
+            models.LlamaForCausalLM(models.LlamaConfig(**{**small, **change}))
+
+
+@pytest.mark.parametrize("change", [{"scale_attn_weights": False}, {"scale_attn_by_inverse_layer_idx": True}, {"n_inner": 7}])
+def test_settings_of_gpt2_that_change_the_result_are_refused(change: dict[str, Any]) -> None:
+    with pytest.raises(UnsupportedError, match="not supported"):
+        models.GPTConfig.from_dict({"model_type": "gpt2", "n_embd": 8, "n_head": 2, **change})
+
+
 def test_mean_pooling() -> None:
     states = twofold.arange(12.0).reshape(2, 3, 2)
     mask = twofold.tensor([[1, 1, 0], [0, 0, 0]])

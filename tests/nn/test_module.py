@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import twofold
 from tests.nn.pairs import ours, to_array
 from twofold import nn
 from twofold.nn import Buffer, Parameter
@@ -299,6 +300,31 @@ def test_loading_converts_dtypes_and_assigns_on_request() -> None:
     assert (to_array(net.weight) == 3).all()
 
 
+class Renames(nn.Module):
+    """An older file calls `w` "old"; the state dict has one more entry."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.w = Parameter(twofold.ones(2))
+
+    def _load_from_state_dict(self, state_dict: Any, prefix: str, *rest: Any) -> None:
+        state_dict[f"{prefix}w"] = state_dict.pop(f"{prefix}old")
+        super()._load_from_state_dict(state_dict, prefix, *rest)
+
+    def _save_to_state_dict(self, destination: Any, prefix: str, keep_vars: bool) -> None:
+        destination[f"{prefix}old"] = self.w.detach()
+
+
+def test_overrides_of_what_a_state_dict_holds() -> None:
+    net = nn.Sequential(nn.Linear(1, 1), Renames())
+    state = net.state_dict()
+    assert list(state) == ["0.weight", "0.bias", "1.old"]
+    given = {**state, "1.old": twofold.zeros(2)}
+    net.load_state_dict(given)
+    assert net[1].w.tolist() == [0.0, 0.0]
+    assert list(given) == list(state), "the caller's dict is not changed"
+
+
 def test_state_dict_hooks() -> None:
     net = nn.Sequential(nn.Linear(2, 2))
     seen = []
@@ -365,6 +391,38 @@ def test_order_of_hooks_and_always_call() -> None:
     with pytest.raises(KeyError):
         module(tensor(2))
     assert order[5:] == ["always None"]
+
+
+def test_what_hooks_return_is_checked() -> None:
+    x = twofold.ones(1, 2, requires_grad=True)
+    for register, given in (
+        ("register_full_backward_hook", (1,)), ("register_full_backward_hook", (x, x)), ("register_full_backward_hook", twofold.ones(7)),
+        ("register_full_backward_pre_hook", 5),
+    ):  # fmt: skip
+        module = nn.Linear(2, 2)
+        getattr(module, register)(lambda *a, given=given: given)
+        with pytest.raises(TwofoldError, match="of Linear"):
+            module(x).sum().backward()
+    module = nn.Linear(2, 2)
+    module.register_forward_pre_hook(lambda m, args, kwargs: 3, with_kwargs=True)
+    with pytest.raises(TwofoldError, match="pair of new args"):
+        module(x)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: nn.Linear(-1, 3), lambda: nn.Linear(1.5, 3), lambda: nn.Linear("a", 3), lambda: nn.Conv2d(3, 4, "3"),
+        lambda: nn.LayerNorm("5"), lambda: nn.Linear(-1, 3, device="meta"), lambda: nn.Linear(1 << 40, 1 << 40),
+        lambda: nn.Embedding(3, 4, padding_idx="a"),
+        lambda: nn.Dropout("1"), lambda: nn.TransformerEncoder(nn.Identity(), "2"), lambda: nn.init.xavier_uniform_(np.ones((2, 2))),
+        lambda: nn.init.kaiming_normal_(np.ones((2, 2))), lambda: nn.utils.clip_grad_norm_(nn.Linear(1, 1).parameters(), "a"),
+        lambda: nn.utils.rnn.pack_padded_sequence(twofold.ones(3, 2, 1), "ab"),
+    ],
+)  # fmt: skip
+def test_sizes_and_arguments_of_layers_end_in_our_errors(make: Any) -> None:
+    with pytest.raises(TwofoldError):
+        make()
 
 
 @pytest.mark.filterwarnings("ignore:Full backward hook is firing")

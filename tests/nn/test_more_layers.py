@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import twofold
 from tests.nn.pairs import close, copy_state, ours, theirs, to_array
 from twofold import nn
 from twofold.autograd.finite_differences import gradcheck, gradgradcheck
@@ -326,3 +327,18 @@ def to_tensor(t: Any) -> Any:
 def test_lazy_layers_refuse() -> None:
     with pytest.raises(TwofoldError):
         nn.LazyConv2d(4, 2)(ours(real(3, 4)))
+
+
+def test_averaging_batch_norm_and_gaussian_loss_while_recorded() -> None:
+    x = twofold.tensor(np.random.default_rng(0).standard_normal((4, 3)), dtype=twofold.float32)
+    eager, recorded = nn.BatchNorm1d(3, momentum=None), nn.BatchNorm1d(3, momentum=None)
+    graph = twofold.trace(recorded, (x,))
+    recorded.load_state_dict(eager.state_dict())
+    for i in range(3):
+        expected, found = eager(x * (i + 1)), graph(x * (i + 1))
+        np.testing.assert_allclose(found.detach().numpy(), expected.detach().numpy(), rtol=1e-6)
+    assert recorded.num_batches_tracked.item() == 3
+    np.testing.assert_allclose(recorded.running_var.numpy(), x.var(0).numpy() * (1 + 4 + 9) / 3, rtol=1e-5)
+    np.testing.assert_allclose(recorded.running_mean.numpy(), eager.running_mean.numpy(), rtol=1e-6)
+    loss = nn.GaussianNLLLoss()
+    np.testing.assert_allclose(twofold.trace(loss, (x, x * 2, x * x))(x, x * 2, x * x).item(), loss(x, x * 2, x * x).item(), rtol=1e-6)

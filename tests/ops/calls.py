@@ -14,7 +14,7 @@ import twofold.tensors.methods  # noqa: F401  (fills the vocabulary and the publ
 from tests.ops.row import SAME, WIDE_UNSIGNED, Row, S, arrays_in, cast, map_arrays
 from tests.ops.samples import ROWS
 from twofold.ir.dtypes import BY_NAME, DType
-from twofold.ir.op import NOT_DIFFERENTIABLE, VOCABULARY, Joint, Op
+from twofold.ir.op import VOCABULARY, Joint, Op
 from twofold.ir.types import type_of
 from twofold.tensors.core import Tensor, memory, wrap
 from twofold.tensors.dispatch import dispatch, type_of_operand

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-import twofold.tensors.methods  # noqa: F401  (fills the table of functions)
+import twofold.tensors.methods  # fills the table of functions
 from twofold.ops.summation import add_reduce
 from twofold.support.errors import ArgumentError
 from twofold.tensors.backward import grad
 from twofold.tensors.core import Tensor, memory, wrap
-from twofold.tensors.functions import FUNCTIONS
+from twofold.tensors.functions import FUNCTIONS, GENERATED
 from twofold.tensors.nodes import new_leaf
 
 
@@ -92,7 +92,7 @@ def test_running_statistics_move_in_training_only(name: str) -> None:
 
 def test_batch_norm_keeps_channels_last_memory() -> None:
     a = np.moveaxis(np.ascontiguousarray(np.random.default_rng(0).standard_normal((2, 4, 4, 3)).astype(np.float32)), -1, 1)
-    out = FUNCTIONS["native_batch_norm"](wrap(a), training=True)[0]
+    out = GENERATED["native_batch_norm"](wrap(a), training=True)[0]
     assert memory(out).strides == a.strides
 
 
@@ -115,3 +115,20 @@ def test_long_float32_sums_are_accurate(axes: tuple[int, ...], turned: bool) -> 
         got = add_reduce(a, axes, keepdims)
         assert got.shape == a.sum(axis=axes, keepdims=keepdims).shape
         np.testing.assert_allclose(got.reshape(exact.shape), exact, rtol=1e-6)
+
+
+def test_long_float32_running_sums_are_accurate() -> None:
+    x = np.full((2, 100_000), 0.1, np.float32)
+    for name, reference in (("cumsum", np.cumsum), ("logcumsumexp", np.logaddexp.accumulate)):
+        exact = reference(x.astype(np.float64), axis=1)
+        found = FUNCTIONS[name](twofold.from_numpy(x), 1)
+        assert found.dtype is twofold.float32
+        np.testing.assert_allclose(found.numpy(), exact, rtol=2e-7)
+
+
+def test_sums_of_expanded_dimensions_are_accurate() -> None:
+    x = twofold.tensor([0.1, 0.2]).expand(100_000, 2)
+    np.testing.assert_allclose(x.sum(0).numpy(), [1e4, 2e4], rtol=3e-6)
+    bias = twofold.zeros(2, requires_grad=True)
+    (twofold.nn.functional.linear(twofold.ones(100_000, 2), twofold.ones(2, 2), bias).sum() * 0.1).backward()
+    np.testing.assert_allclose(bias.grad.numpy(), 1e4, rtol=3e-6)

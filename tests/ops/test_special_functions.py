@@ -172,3 +172,15 @@ def test_namespace_shares_functions_with_the_top_level() -> None:
         twofold.special_ndtr
     with pytest.raises(AttributeError):
         twofold.special.nothing
+
+
+@pytest.mark.parametrize("a", [3.0, 8.0, 9.5, 20.0, 59.0])
+def test_incomplete_gamma_far_below_its_mean(a: float) -> None:
+    """Tiny values keep their digits: P(a, x) for x far below a."""
+    mp = pytest.importorskip("mpmath").mp
+    mp.dps = 40
+    points = np.array([1e-30, 1e-10, 1e-3, 0.3, 0.59, 0.61]) * a
+    for x, y in zip(points, gamma.igamma(np.full_like(points, a), points), strict=True):
+        exact = mp.gammainc(a, 0, mp.mpf(float(x)), regularized=True)
+        if exact > mp.mpf("1e-300"):
+            assert abs(mp.mpf(float(y)) - exact) <= 3e-13 * exact, (x, y)

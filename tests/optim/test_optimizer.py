@@ -403,10 +403,22 @@ def test_state_dicts_that_do_not_fit() -> None:
         ({"state": {}}, '"param_groups"'),
         ({**state, "param_groups": []}, "0 parameter groups"),
         ({**state, "param_groups": [{**state["param_groups"][0], "params": [0]}]}, "has 1 parameters"),
+        ({**state, "param_groups": [{"lr": 0.1}]}, 'no "params"'),
+        (stepped(MAKERS["SGD"])[0].state_dict(), "not one of Adam: it has no betas, eps"),
     ):
         with pytest.raises(StateDictError, match=text):
             optimizer.load_state_dict(bad)
     assert optimizer.state_dict() == state or list(optimizer.state_dict()["state"]) == [0, 1]
+
+
+def test_an_older_state_dict_keeps_the_newer_hyperparameters() -> None:
+    optimizer, _ = stepped(MAKERS["Adam"])
+    state = optimizer.state_dict()
+    for name in ("decoupled_weight_decay", "fused", "maximize"):
+        del state["param_groups"][0][name]
+    optimizer.load_state_dict(state)
+    optimizer.step()
+    assert optimizer.param_groups[0]["decoupled_weight_decay"] is False
 
 
 @EACH
@@ -453,6 +465,10 @@ def test_functions_of_a_lambda_schedule_in_state_dicts() -> None:
 BAD_SCHEDULES: list[tuple[Callable[[Any], Any], type[Exception], str]] = [
     (lambda o: lr_scheduler.StepLR(3, 1), TypeError, "needs an Optimizer"),
     (lambda o: lr_scheduler.StepLR(o, 1, last_epoch=3), KeyError, "initial_lr"),
+    (lambda o: lr_scheduler.StepLR(o, 0), ValueError, "step_size must be a positive"),
+    (lambda o: lr_scheduler.CosineAnnealingLR(o, 0), ValueError, "T_max must be a positive"),
+    (lambda o: lr_scheduler.CyclicLR(o, 0.1, 0.2, step_size_up=0), ValueError, "step_size_up must be a positive"),
+    (lambda o: lr_scheduler.CyclicLR(o, 0.1, 0.2, step_size_down=-1), ValueError, "step_size_down must be a positive"),
     (lambda o: lr_scheduler.LambdaLR(o, [abs, abs]), ValueError, "expected 1 functions"),
     (lambda o: lr_scheduler.LinearLR(o, start_factor=0.0), ValueError, "start_factor"),
     (lambda o: lr_scheduler.LinearLR(o, end_factor=2.0), ValueError, "end_factor"),

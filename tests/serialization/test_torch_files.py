@@ -225,6 +225,22 @@ def test_operations_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
         load(data)
 
 
+def test_what_a_stream_repeats_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Few bytes must not stand for much work: nested tuples as a name, a list or a text that calls get again and again."""
+    with pytest.raises(DataError, match="by what is no text"):
+        load(stream(b")" + b"2\x86" * 60 + text("x") + b"\x93."))
+    encode = b"c_codecs\nencode\nq\x000" + text("a" * 1000) + text("latin1") + b"\x86q\x010"
+    assert load(stream(encode + b"h\x00h\x01R.")) == b"a" * 1000
+    with pytest.raises(DataError, match="too often"):
+        load(stream(encode + b"](" + b"h\x00h\x01R" * 10 + b"e."))
+    pairs = b"ccollections\nOrderedDict\nq\x000](" + b"K\x01K\x02\x86" * 1000 + b"e\x85q\x010"
+    calls = stream(pairs + b"](" + b"h\x00h\x01R" * 10 + b"e.")
+    assert load(calls) == [{1: 2}] * 10
+    monkeypatch.setattr(torch_stream, "MAX_OPERATIONS", 10_000)
+    with pytest.raises(DataError, match="too often"):
+        load(calls)
+
+
 def test_the_stream_that_the_faults_are_made_of_is_good() -> None:
     assert load(stream(tensor() + b".")).tolist() == [[0.0, 0.0], [0.0, 0.0]]
     assert load(stream(tensor(size=(0, 2)) + b".")).shape == (0, 2)

@@ -215,6 +215,7 @@ BAD: dict[str, bytes] = {
     "nested": file_of(b"{" + b'"a":{' * 50_000 + b"}" * 50_001),
     "many brackets": file_of(b'{"a":' + b"[" * 4_000_001),
     "doubled": file_of(b'{"a":' + json.dumps(entry()).encode() + b',"a":' + json.dumps(entry()).encode() + b"}"),
+    "a name that is no text": file_of(b'{"\\ud800":' + json.dumps(entry()).encode() + b"}"),
     "no dtype": file_of({"a": {"shape": [4], "data_offsets": [0, 16]}}),
     "more keys": file_of({"a": {**entry(), "x": 1}}),
     "dtype a number": file_of({"a": entry(dtype=1)}),
@@ -329,6 +330,22 @@ def test_an_index_is_followed_within_its_folder(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to("a.safetensors")
     (tmp_path / "model.safetensors.index.json").write_text('{"weight_map": {"a": "link"}}')
     assert twofold.load_weights(tmp_path)["a"].tolist() == [0.0] * 4
+
+
+def test_the_cache_of_hugging_face(tmp_path: Path) -> None:
+    """Its snapshots are links to blobs, which is the one place outside the folder where shards may lie."""
+    blobs, snapshot = tmp_path / "models--x" / "blobs", tmp_path / "models--x" / "snapshots" / "0123abc"
+    blobs.mkdir(parents=True)
+    snapshot.mkdir(parents=True)
+    (blobs / "hash").write_bytes(GOOD)
+    (snapshot / "a.safetensors").symlink_to("../../blobs/hash")
+    (snapshot / "model.safetensors.index.json").write_text('{"weight_map": {"a": "a.safetensors"}}')
+    assert twofold.load_weights(snapshot)["a"].tolist() == [0.0] * 4
+    (tmp_path / "hash").write_bytes(GOOD)
+    (snapshot / "a.safetensors").unlink()
+    (snapshot / "a.safetensors").symlink_to(tmp_path / "hash")
+    with pytest.raises(DataError, match="leads out of the folder"):
+        twofold.load_weights(snapshot)
 
 
 def test_nothing_that_reads_files_imports_pickle() -> None:

@@ -409,3 +409,9 @@ def test_embedding_renormalises_the_rows_it_uses() -> None:
         FUNCTIONAL["embedding"](tf.tensor(rows), ours, sparse=True)
     with pytest.raises(IndexOutOfRange, match="padding_idx"):
         FUNCTIONAL["embedding"](tf.tensor(rows), ours, padding_idx=3)
+
+
+def test_where_and_repeat_interleave_with_one_operand() -> None:
+    mask = tf.tensor([[True, False], [False, True]])
+    assert [t.tolist() for t in tf.where(mask)] == [[0, 1], [0, 1]]
+    assert tf.repeat_interleave(tf.tensor([1, 0, 2])).tolist() == [0, 2, 2]

@@ -18,6 +18,8 @@ from twofold.support.errors import ArgumentError, ValueRangeError
 
 Collate = Callable[[Any], Any]
 SEEDS = (1 << 62) - 1
+FIXED = frozenset(("batch_sampler", "batch_size", "dataset", "drop_last", "persistent_workers", "sampler"))
+"""Attributes that other parts of a loader are made of: setting one later would change nothing."""
 
 
 class DataLoader:
@@ -35,6 +37,7 @@ class DataLoader:
     worker_init_fn     called with its number in each worker, after the generators are seeded
     multiprocessing_context, prefetch_factor (2 batches a worker), persistent_workers (keep them for the next iteration): as in PyTorch
     generator          where the random order and the workers' seeds come from (the default generator)
+    in_order           accepted: batches always come in order
 
     Each iteration starts anew and draws a seed; worker w seeds the generators of Python, NumPy and Twofold with that seed + w. Batches come
     in the sampler's order whatever the number of workers, so for a dataset without randomness of its own they are the same for any number.
@@ -60,6 +63,7 @@ class DataLoader:
         *,
         prefetch_factor: int | None = None,
         persistent_workers: bool = False,
+        in_order: bool = True,
     ) -> None:
         self.dataset, self.pin_memory, self.generator = dataset, pin_memory, generator
         self._iterable = isinstance(dataset, IterableDataset)
@@ -87,6 +91,13 @@ class DataLoader:
                 self.batch_sampler = BatchSampler(self.sampler, batch_size, drop_last)
         batched = batch_size is not None or batch_sampler is not None
         self.collate_fn: Collate = collate_fn or (default_collate if batched else default_convert)
+        self.in_order = in_order
+        self._ready = True
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in FIXED and "_ready" in self.__dict__:
+            raise ValueRangeError(f"DataLoader: {name} cannot be changed once the loader is made; make another one")
+        super().__setattr__(name, value)
 
     def _set_workers(
         self, num_workers: int, timeout: float, init: Callable[[int], None] | None, context: Any, prefetch: int | None, persistent: bool

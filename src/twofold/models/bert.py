@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
+from twofold.models.cache import checked_tokens
 from twofold.models.pretrained import ModelConfig, PretrainedModel
 from twofold.nn import functional as F
 from twofold.nn import init
@@ -44,6 +45,7 @@ class BertConfig(ModelConfig):
     position_embedding_type: str = "absolute"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.hidden_act not in ACTIVATIONS:
             raise UnsupportedError(f"BertConfig: hidden_act must be one of {', '.join(ACTIVATIONS)}, not {self.hidden_act!r}")
         if self.position_embedding_type != "absolute":
@@ -204,6 +206,8 @@ class BertModel(PretrainedModel):
         for module in self.modules():
             if isinstance(module, (Linear, Embedding)):
                 init.normal_(module.weight, 0.0, config.initializer_range)
+            if isinstance(module, Embedding):
+                module._fill_padding_idx_with_zero()
             if isinstance(module, Linear):
                 init.zeros_(module.bias)
 
@@ -219,6 +223,7 @@ class BertModel(PretrainedModel):
         attention_mask: (batch, length), 0 at padding.  token_type_ids: (batch, length), the segment of each token, 0 by default.
         position_ids: (batch, length) or (1, length), 0 ... length - 1 by default.
         """
+        checked_tokens(input_ids, "BertModel")
         mask = None if attention_mask is None else attention_mask.bool().unsqueeze(1).unsqueeze(1)
         x = self.encoder(self.embeddings(input_ids, token_type_ids, position_ids), mask)
         return BertOutput(x, None if self.pooler is None else self.pooler(x))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from twofold.support.errors import ShapeError, ValueRangeError
+from twofold.support.errors import ArgumentError, ShapeError, ValueRangeError
 from twofold.tensors.core import Tensor
 from twofold.tensors.creation import arange, zeros
 
@@ -51,6 +51,15 @@ class KVCache:
     def reset(self) -> None:
         """Begin anew."""
         self.position = 0
+
+
+def checked_tokens(input_ids: Any, what: str) -> Any:
+    """The length of tokens (batch, length); raises ArgumentError, ShapeError."""
+    if not isinstance(input_ids, Tensor):
+        raise ArgumentError(f"{what}: needs tokens as a tensor of shape (batch, length), not {type(input_ids).__name__}")
+    if input_ids.dim() != 2:
+        raise ShapeError(f"{what}: needs tokens of shape (batch, length), not {tuple(input_ids.shape)}")
+    return input_ids.shape[1]
 
 
 def positions(length: Any, cache: KVCache | None, attention_mask: Tensor | None) -> Tensor:

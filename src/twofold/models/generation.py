@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
+
+import numpy as np
 
 from twofold.autograd.grad_mode import no_grad
 from twofold.models.cache import KVCache
@@ -21,6 +23,9 @@ def filtered(scores: Tensor, temperature: float = 1.0, top_k: int | None = None,
     top_k keeps the k greatest. top_p keeps the fewest tokens whose probabilities sum to at least p (nucleus sampling, A. Holtzman et al.,
     arXiv:1904.09751), after top_k; one token always stays.
     """
+    for name, given in (("temperature", temperature), ("top_p", top_p)):
+        if not isinstance(given, (int, float, np.number)) and not (given is None and name == "top_p"):
+            raise ArgumentError(f"{name} must be a number, not {given!r}")
     if not temperature > 0:
         raise ValueRangeError(f"temperature must be positive, not {temperature}; do_sample=False always takes the likeliest token")
     x: Any = scores.float() / temperature
@@ -88,6 +93,10 @@ class Generates:
         use_cache: keep keys and values in buffers that are allocated once; the tokens are the same without.
         Beyond a model's greatest context (`context`), the last tokens that fit are its input.
         """
+        if not isinstance(input_ids, Tensor):
+            raise ArgumentError(f"generate: needs tokens as a tensor of shape (batch, length), not {type(input_ids).__name__}")
+        if attention_mask is not None and not isinstance(attention_mask, Tensor):
+            raise ArgumentError(f"generate: attention_mask must be a tensor or None, not {type(attention_mask).__name__}")
         if input_ids.dim() != 2 or input_ids.shape[1] == 0:
             raise ShapeError(f"generate: needs tokens of shape (batch, length), length at least 1, not {tuple(input_ids.shape)}")
         if type(max_new_tokens) is not int or max_new_tokens < 0:
@@ -129,12 +138,14 @@ class Generates:
     def _stops(self, given: int | Sequence[int] | None) -> list[int]:
         if given is None:
             given = getattr(self.config, "eos_token_id", None)
-        stops = [] if given is None else [given] if isinstance(given, int) else list(given)
-        if not all(type(s) is int for s in stops):
+        stops = [] if given is None else list(given) if isinstance(given, Iterable) else [given]
+        if not all(isinstance(s, (int, np.integer)) and not isinstance(s, bool) for s in stops):
             raise ArgumentError(f"generate: eos_token_id must be an int or several, not {given!r}")
-        return stops
+        return [int(s) for s in stops]
 
     def _pad(self, given: int | None, stops: list[int]) -> int:
         if given is None:
             given = getattr(self.config, "pad_token_id", None)
-        return given if given is not None else stops[0] if stops else 0
+        if given is not None and (isinstance(given, bool) or not isinstance(given, (int, np.integer))):
+            raise ArgumentError(f"generate: pad_token_id must be an int or None, not {given!r}")
+        return int(given) if given is not None else stops[0] if stops else 0

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from twofold.models.cache import KVCache, causal_mask, positions
+from twofold.models.cache import KVCache, causal_mask, checked_tokens, positions
 from twofold.models.generation import Generates
 from twofold.models.pretrained import ModelConfig, PretrainedModel
 from twofold.nn import functional as F
@@ -22,6 +22,8 @@ from twofold.tensors.core import Tensor
 
 ACTIVATIONS = {"gelu": "none", "gelu_new": "tanh", "gelu_pytorch_tanh": "tanh"}
 """Names of activations and what `approximate` of gelu they mean."""
+GPT2_USUAL = {"scale_attn_weights": True, "scale_attn_by_inverse_layer_idx": False, "add_cross_attention": False}
+"""Settings of GPT-2's config.json that change what is computed, with the value this model is for."""
 TURNED = ("attn.c_attn.weight", "attn.c_proj.weight", "mlp.c_fc.weight", "mlp.c_proj.weight")
 """Weights that Hugging Face's GPT-2 files hold as (in, out)."""
 
@@ -44,6 +46,7 @@ class GPTConfig(ModelConfig):
     pad_token_id: int | None = None
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.n_head < 1 or self.n_embd % self.n_head:
             raise ValueRangeError(f"GPTConfig: n_embd ({self.n_embd}) must be divisible by n_head ({self.n_head})")
         if self.activation not in ACTIVATIONS:
@@ -53,6 +56,9 @@ class GPTConfig(ModelConfig):
     def from_dict(cls, given: dict[str, Any]) -> GPTConfig:
         """As ModelConfig's; Hugging Face's GPT-2 names are understood too."""
         if given.get("model_type") == "gpt2":
+            odd = [n for n, usual in GPT2_USUAL.items() if given.get(n, usual) not in (usual, None)]
+            if odd or given.get("n_inner") not in (None, 4 * given.get("n_embd", 768)):
+                raise UnsupportedError(f"GPT-2 configurations with another {', '.join(odd) or 'n_inner'} than usual are not supported")
             renamed = {"n_positions": "block_size", "activation_function": "activation", "resid_pdrop": "dropout"}
             given = {renamed.get(name, name): value for name, value in given.items()} | {"bias": True}
         made = super().from_dict(given)
@@ -170,7 +176,7 @@ class GPT(Generates, PretrainedModel):
         cache: KVCache | None = None,
     ) -> Tensor:
         """Tokens (batch, length) to the states before the scores, (batch, length, n_embd); arguments as `LlamaForCausalLM.forward`'s."""
-        length = idx.shape[1]
+        length = checked_tokens(idx, "GPT")
         if type(length) is int and length > self.config.block_size:
             raise ShapeError(f"GPT: {length} tokens are more than block_size, {self.config.block_size}")
         if position_ids is None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from twofold.models.cache import KVCache, causal_mask, positions
+from twofold.models.cache import KVCache, causal_mask, checked_tokens, positions
 from twofold.models.generation import Generates
 from twofold.models.pretrained import ModelConfig, PretrainedModel
 from twofold.models.rope import frequencies, rotate, rotations
@@ -21,6 +21,8 @@ from twofold.nn.module import Module
 from twofold.nn.normalization import RMSNorm
 from twofold.support.errors import DataError, UnsupportedError, ValueRangeError
 from twofold.tensors.core import Tensor
+
+MAX_HEAD_DIM = 65536
 
 
 @dataclass
@@ -52,6 +54,7 @@ class LlamaConfig(ModelConfig):
     """Biases on queries, keys and values alone, as Qwen2 has them."""
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.num_key_value_heads is None:
             self.num_key_value_heads = self.num_attention_heads
         if self.hidden_act != "silu":
@@ -60,6 +63,10 @@ class LlamaConfig(ModelConfig):
             raise ValueRangeError(f"{self.num_attention_heads} heads of queries do not divide into {self.num_key_value_heads} of keys")
         if self.head_dim is None:
             self.head_dim = self.hidden_size // self.num_attention_heads
+        if not 2 <= self.head_dim <= MAX_HEAD_DIM or self.head_dim % 2:
+            raise ValueRangeError(f"head_dim must be even, at least 2 and at most {MAX_HEAD_DIM}, not {self.head_dim}")
+        if not self.rope_theta > 0:
+            raise ValueRangeError(f"rope_theta must be positive, not {self.rope_theta}")
 
     @classmethod
     def from_dict(cls, given: dict[str, Any]) -> LlamaConfig:
@@ -141,7 +148,8 @@ class LlamaModel(Module):
     def __init__(self, config: LlamaConfig, device: Any = None, dtype: Any = None) -> None:
         super().__init__()
         assert config.head_dim is not None
-        self.embed_tokens = Embedding(config.vocab_size, config.hidden_size, device=device, dtype=dtype)
+        pad = config.pad_token_id if config.pad_token_id is not None and config.pad_token_id < config.vocab_size else None
+        self.embed_tokens = Embedding(config.vocab_size, config.hidden_size, pad, device=device, dtype=dtype)
         self.layers = ModuleList([LlamaDecoderLayer(config, i, device, dtype) for i in range(config.num_hidden_layers)])
         self.norm = RMSNorm(config.hidden_size, config.rms_norm_eps, device=device, dtype=dtype)
         self.register_buffer("inv_freq", frequencies(config.head_dim, config.rope_theta, config.rope_scaling), persistent=False)
@@ -154,7 +162,7 @@ class LlamaModel(Module):
         cache: KVCache | None = None,
     ) -> Tensor:
         """See `LlamaForCausalLM`."""
-        length = input_ids.shape[1]
+        length = checked_tokens(input_ids, "LlamaModel")
         x = self.embed_tokens(input_ids)
         if position_ids is None:
             position_ids = positions(length, cache, attention_mask)
@@ -170,7 +178,8 @@ class LlamaModel(Module):
 class LlamaForCausalLM(Generates, PretrainedModel):
     """A Llama decoder with its scores of the next token.
 
-    Parameters begin normal with deviation `initializer_range`, biases 0, norms 1, as Hugging Face's.
+    Parameters begin normal with deviation `initializer_range`, biases 0, norms 1, as Hugging Face's; the row of
+    `pad_token_id` begins 0 and gets no gradient from the embedding.
     """
 
     config_class: ClassVar[type[ModelConfig]] = LlamaConfig
@@ -184,6 +193,8 @@ class LlamaForCausalLM(Generates, PretrainedModel):
         for module in self.modules():
             if isinstance(module, (Linear, Embedding)):
                 init.normal_(module.weight, 0.0, config.initializer_range)
+            if isinstance(module, Embedding):
+                module._fill_padding_idx_with_zero()
             if isinstance(module, Linear) and module.bias is not None:
                 init.zeros_(module.bias)
         self.tie()

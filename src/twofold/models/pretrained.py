@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 from dataclasses import asdict, dataclass, fields
 from typing import Any, ClassVar, TypeVar
+
+import numpy as np
 
 from twofold.nn.module import Module
 from twofold.serialization.atomic import make_folder, replacing
@@ -18,8 +21,8 @@ from twofold.tensors.core import Tensor
 MAX_CONFIG = 1_000_000
 """Bytes of a config.json."""
 KINDS: dict[str, tuple[type, ...]] = {
-    "int": (int,),
-    "float": (int, float),
+    "int": (int, np.integer),
+    "float": (int, float, np.number),
     "bool": (bool,),
     "str": (str,),
     "None": (type(None),),
@@ -36,9 +39,17 @@ class ModelConfig:
 
     model_type: ClassVar[str] = ""
 
+    def __post_init__(self) -> None:
+        for f in fields(self):
+            _checked(f.name, str(f.type), getattr(self, f.name))
+
     @classmethod
     def from_dict(cls: type[C], given: dict[str, Any]) -> C:
         """A configuration from a parsed config.json; names that are no fields are left out. Raises DataError for wrong values."""
+        if given.get("quantization_config") is not None:
+            raise UnsupportedError(
+                "the configuration has a quantization_config: quantised weights are not read; use the model's plain weights"
+            )
         values = {f.name: _checked(f.name, str(f.type), given[f.name]) for f in fields(cls) if f.name in given}
         return cls(**values)
 
@@ -48,12 +59,16 @@ class ModelConfig:
 
 
 def _checked(name: str, kind: str, value: Any) -> Any:
-    allowed = [t for part in kind.split("|") for t in KINDS[part.strip().partition("[")[0]]]
-    if type(value) not in allowed:
+    allowed = tuple(t for part in kind.split("|") for t in KINDS[part.strip().partition("[")[0]])
+    if not isinstance(value, allowed) or (isinstance(value, bool) and bool not in allowed):
         raise DataError(f"the configuration's {name} must be {kind}, not {value!r}")
-    if type(value) is int and not -1 <= value < 1 << 31:
+    if isinstance(value, list) and "list[int]" in kind and not all(type(v) is int for v in value):
+        raise DataError(f"the configuration's {name} must be {kind}, not {value!r}")
+    if isinstance(value, float) and not math.isfinite(value):
+        raise DataError(f"the configuration's {name} must be finite, not {value!r}")
+    if isinstance(value, (int, np.integer)) and not (-1 if name.endswith("token_id") else 0) <= value < 1 << 31:
         raise DataError(f"the configuration's {name} is {value}, which is out of range")
-    if "layer" in name and type(value) is int and value > 1000:
+    if "layer" in name and isinstance(value, int) and value > 1000:
         raise DataError(f"the configuration's {name} is {value}; at most 1000 layers are made")
     return value
 

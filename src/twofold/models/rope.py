@@ -35,6 +35,8 @@ def llama3_scaled(inverse: np.ndarray, scaling: dict[str, Any]) -> np.ndarray:
     factor = _number(scaling, "factor")
     low, high = _number(scaling, "low_freq_factor"), _number(scaling, "high_freq_factor")
     context = _number(scaling, "original_max_position_embeddings")
+    if not high > low:
+        raise DataError(f"the configuration's rope_scaling needs a high_freq_factor above the low_freq_factor, not {high} and {low}")
     wavelength = 2 * math.pi / inverse
     mix = (context / wavelength - low) / (high - low)
     between = (1 - mix) * inverse / factor + mix * inverse

@@ -208,7 +208,7 @@ def multi_head_attention_forward(
     k = _heads(k, static_k, batch, num_heads, head, "static_k")
     v = _heads(v, static_v, batch, num_heads, head, "static_v")
     if add_zero_attn:
-        zero = _f("zeros", (batch, num_heads, 1, head), dtype=k._type.dtype)
+        zero = _f("zeros", (batch, num_heads, 1, head), dtype=k._type.dtype, device=k._type.device)
         k, v = _f("cat", (k, zero), 2), _f("cat", (v, zero), 2)
         mask, key_padding_mask = _widened(mask), _widened(key_padding_mask)
     mask = merged(mask, _padding_mask(key_padding_mask, batch, _shape(k)[2]), q._type.dtype)

@@ -6,8 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 from twofold.ir.mode import grad_enabled
+from twofold.support.errors import ValueRangeError
 from twofold.support.pytree import tree_flatten, tree_unflatten
 from twofold.tape.node import Out, tick
+from twofold.tensors.backward import replaced
 from twofold.tensors.core import Symbol, Tensor, wrap_typed
 from twofold.tensors.nodes import OpNode
 
@@ -50,7 +52,7 @@ class Link:
         for hook, _, _ in list(self.tables["backward_pre"].values()):
             given = hook(self.module, boxed)
             if given is not None:
-                boxed = given if isinstance(given, tuple) else (given,)
+                boxed = self.returned(given, boxed, "a full backward pre-hook")
         self.grad_output = boxed
         if not self.has_grad_inputs:
             self.run_hooks((None,) * self.count)
@@ -65,8 +67,16 @@ class Link:
         for hook, _, _ in list(self.tables["backward"].values()):
             given = hook(self.module, grad_input, self.grad_output)
             if given is not None:
-                grad_input = given if isinstance(given, tuple) else (given,)
+                grad_input = self.returned(given, grad_input, "a full backward hook")
         return grad_input
+
+    def returned(self, given: Any, old: tuple[Any, ...], what: str) -> tuple[Any, ...]:
+        """The gradients that a hook returned in place of the old ones, checked."""
+        new = given if isinstance(given, tuple) else (given,)
+        what = f"{what} of {type(self.module).__name__}"
+        if len(new) != len(old):
+            raise ValueRangeError(f"{what} returned {len(new)} gradients, but there are {len(old)}")
+        return tuple(g if g is None or o is None else replaced(o, g, what) for g, o in zip(new, old, strict=True))
 
 
 def wrap_inputs(module: Any, tables: dict[str, dict[int, Any]], args: tuple[Any, ...]) -> tuple[tuple[Any, ...], Link | None]:

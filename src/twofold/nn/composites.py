@@ -98,7 +98,7 @@ def gaussian_nll_loss(input: Any, target: Any, var: Any, full: bool = False, eps
             var = _f("unsqueeze", var, -1)
         elif given != (*shape[:-1], 1):
             raise ShapeError(f"gaussian_nll_loss: var has shape {given}, which does not fit the input's {shape}")
-    if bool(_f("any", _f("lt", var, 0))):
+    if type(var) is Tensor and var._array is not None and bool(_f("any", _f("lt", var, 0))):
         raise ValueRangeError("gaussian_nll_loss: var has negative elements")
     limited = _f("clamp", var.detach(), eps)
     var = var + (limited - var.detach())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 from twofold.ir.dtypes import as_dtype, get_default_dtype, int64
 from twofold.ir.types import tensor_type
 from twofold.nn.parameter import Parameter
-from twofold.support.errors import ArgumentError, DTypeError
+from twofold.support.errors import ArgumentError, DTypeError, OutOfMemory, ShapeError, TwofoldError
 from twofold.tensors.core import Tensor, wrap, wrap_typed
 from twofold.tensors.device import usable_device
 
@@ -21,10 +22,29 @@ def new_tensor(shape: tuple[int, ...], fill: float | None = None, device: Any = 
     if not kind.is_floating_point:
         raise DTypeError(f"the dtype of a module's parameters must be a floating-point dtype, not {kind.name}")
     place = "cpu" if device is None else usable_device(device)
+    shape = _sizes(shape)
     array = None
     if place == "cpu":
-        array = np.empty(shape, kind.numpy) if fill is None else np.full(shape, fill, kind.numpy)
+        try:
+            array = np.empty(shape, kind.numpy) if fill is None else np.full(shape, fill, kind.numpy)
+        except MemoryError:
+            raise OutOfMemory(f"there is not enough memory for a parameter or buffer of shape {shape} and dtype {kind.name}") from None
+        except ValueError as error:  # NumPy's own limits
+            raise ShapeError(f"a parameter or buffer of shape {shape}: {error}") from None
     return wrap_typed(array, tensor_type(kind, shape, place))
+
+
+def _sizes(shape: tuple[Any, ...]) -> tuple[int, ...]:
+    """The shape as ints; raises ArgumentError, ShapeError."""
+    try:
+        sizes = tuple(operator.index(n) for n in shape)
+    except TypeError as error:
+        if isinstance(error, TwofoldError):
+            raise
+        raise ArgumentError(f"the sizes of a layer must be ints: it would have a parameter or buffer of shape {shape}") from None
+    if min(sizes, default=0) < 0:
+        raise ShapeError(f"the sizes of a layer must not be negative: it would have a parameter or buffer of shape {sizes}")
+    return sizes
 
 
 def new_parameter(shape: tuple[int, ...], device: Any = None, dtype: Any = None) -> Any:

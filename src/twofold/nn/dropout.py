@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from twofold.nn import functional as F
 from twofold.nn.module import Module
 from twofold.support.errors import ValueRangeError
@@ -15,8 +17,8 @@ class _Dropout(Module):
 
     def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
         super().__init__()
-        if not 0 <= p <= 1:
-            raise ValueRangeError(f"{self._get_name()}: the probability p must be within [0, 1], not {p}")
+        if not isinstance(p, (int, float, np.number)) or not 0 <= p <= 1:
+            raise ValueRangeError(f"{self._get_name()}: the probability p must be a number within [0, 1], not {p!r}")
         self.p = p
         self.inplace = inplace
 

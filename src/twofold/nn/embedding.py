@@ -4,14 +4,25 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from twofold.ir.mode import grad_mode
 from twofold.nn import functional as F
 from twofold.nn import init
 from twofold.nn.create import new_parameter
 from twofold.nn.module import Module
 from twofold.nn.parameter import Parameter
-from twofold.support.errors import ShapeError, UnsupportedError, ValueRangeError
+from twofold.support.errors import ArgumentError, ShapeError, UnsupportedError, ValueRangeError
 from twofold.tensors.core import Tensor
+
+
+def _row(padding_idx: Any, rows: int, what: str) -> int:
+    """The row of padding, counted from 0."""
+    if not isinstance(padding_idx, (int, np.integer)):
+        raise ArgumentError(f"{what}: padding_idx must be an int or None, not {padding_idx!r}")
+    if not -rows <= padding_idx < rows:
+        raise ValueRangeError(f"{what}: padding_idx ({padding_idx}) must be within the {rows} embeddings")
+    return int(padding_idx % rows)
 
 
 class Embedding(Module):
@@ -40,9 +51,7 @@ class Embedding(Module):
         if sparse:
             raise UnsupportedError("Embedding: sparse gradients are not supported")
         if padding_idx is not None:
-            if not -num_embeddings <= padding_idx < num_embeddings:
-                raise ValueRangeError(f"Embedding: padding_idx ({padding_idx}) must be within the {num_embeddings} embeddings")
-            padding_idx %= num_embeddings
+            padding_idx = _row(padding_idx, num_embeddings, "Embedding")
         self.num_embeddings = num_embeddings
         self.embedding_dim = embedding_dim
         self.padding_idx = padding_idx
@@ -62,6 +71,9 @@ class Embedding(Module):
     def reset_parameters(self) -> None:
         """Draw the weight anew; the row of padding_idx becomes zero."""
         init.normal_(self.weight)
+        self._fill_padding_idx_with_zero()
+
+    def _fill_padding_idx_with_zero(self) -> None:
         if self.padding_idx is not None:
             with grad_mode(False):
                 self.weight[self.padding_idx].fill_(0)
@@ -125,9 +137,7 @@ class EmbeddingBag(Module):
         if sparse:
             raise UnsupportedError("EmbeddingBag: sparse gradients are not supported")
         if padding_idx is not None:
-            if not -num_embeddings <= padding_idx < num_embeddings:
-                raise ValueRangeError(f"EmbeddingBag: padding_idx ({padding_idx}) must be within the {num_embeddings} embeddings")
-            padding_idx %= num_embeddings
+            padding_idx = _row(padding_idx, num_embeddings, "EmbeddingBag")
         self.num_embeddings = num_embeddings
         self.embedding_dim = embedding_dim
         self.max_norm = max_norm

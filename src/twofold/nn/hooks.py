@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from twofold.nn.backward_hooks import wrap_inputs, wrap_outputs
+from twofold.support.errors import ValueRangeError
 from twofold.tensors.nodes import RemovableHandle
 
 
@@ -36,6 +37,11 @@ class HookTable:
             if given is None:
                 continue
             if with_kwargs:
+                if not isinstance(given, tuple) or len(given) != 2:
+                    raise ValueRangeError(
+                        f"{type(module).__name__}: a forward pre-hook with kwargs must return None or a pair of new args and kwargs, "
+                        f"not {given!r}"
+                    )
                 args, kwargs = given
             else:
                 args = given if isinstance(given, tuple) else (given,)

@@ -52,6 +52,7 @@ def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
 
 def fans(tensor: Tensor) -> tuple[int, int]:
     """(fan in, fan out) of a weight: inputs and outputs times the elements of the kernel. Raises ShapeError below 2 dimensions."""
+    _needs_tensor("xavier", tensor)
     shape = tensor._type.shape
     if len(shape) < 2:
         raise ShapeError(f"fan in and fan out need a tensor of at least 2 dimensions, this one has shape {tuple(shape)}")
@@ -162,6 +163,7 @@ def _kaiming_deviation(tensor: Tensor, a: float, mode: str, nonlinearity: str) -
 
 def kaiming_uniform_(tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu", generator: Any = None) -> Tensor:
     """Uniform in ±gain sqrt(3 / fan), `a` the slope of leaky_relu. K. He et al., "Delving deep into rectifiers" (2015)."""
+    _needs_tensor("kaiming_uniform_", tensor)
     if 0 in tensor._type.shape:
         return tensor
     bound = math.sqrt(3.0) * _kaiming_deviation(tensor, a, mode, nonlinearity)
@@ -170,6 +172,7 @@ def kaiming_uniform_(tensor: Tensor, a: float = 0, mode: str = "fan_in", nonline
 
 def kaiming_normal_(tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu", generator: Any = None) -> Tensor:
     """Normal with deviation gain / sqrt(fan); see `kaiming_uniform_`."""
+    _needs_tensor("kaiming_normal_", tensor)
     if 0 in tensor._type.shape:
         return tensor
     return normal_(tensor, 0.0, _kaiming_deviation(tensor, a, mode, nonlinearity), generator)

@@ -406,17 +406,28 @@ class Module:
         result: dict[str, Any] = OrderedDict() if destination is None else destination
         if self._hooks is not None:
             self._hooks.state_dict_pre(self, prefix, keep_vars)
-        for name, t in itertools.chain(self._parameters.items(), self._buffers.items()):
-            if t is not None and name not in self._non_persistent:
-                result[prefix + name] = t if keep_vars else t.detach()
-        if type(self).get_extra_state is not Module.get_extra_state:
-            result[f"{prefix}_extra_state"] = self.get_extra_state()
+        self._save_to_state_dict(result, prefix, keep_vars)
         for name, module in self._modules.items():
             if module is not None:
                 module.state_dict(destination=result, prefix=f"{prefix}{name}.", keep_vars=keep_vars)
         if self._hooks is not None:
             self._hooks.state_dict(self, result, prefix)
         return result
+
+    def _save_to_state_dict(self, destination: dict[str, Any], prefix: str, keep_vars: bool) -> None:
+        """This module's own part of `state_dict`; subclasses may override it."""
+        for name, t in itertools.chain(self._parameters.items(), self._buffers.items()):
+            if t is not None and name not in self._non_persistent:
+                destination[prefix + name] = t if keep_vars else t.detach()
+        if type(self).get_extra_state is not Module.get_extra_state:
+            destination[f"{prefix}_extra_state"] = self.get_extra_state()
+
+    def _load_from_state_dict(
+        self, state_dict: dict[str, Any], prefix: str, local_metadata: dict[str, Any], strict: bool,
+        missing_keys: list[str], unexpected_keys: list[str], error_msgs: list[str],
+    ) -> None:  # fmt: skip
+        """Called before this module's tensors are looked for in `state_dict` (a copy): a subclass that overrides it may rename entries and
+        add messages. The loading itself is done for all modules together, when every fault is known."""
 
     def load_state_dict(self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False) -> IncompatibleKeys:
         """Copy tensors from a state dict. Raises StateDictError listing every missing, unexpected and misshapen key (`strict=False`: only

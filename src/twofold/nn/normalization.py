@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from twofold.ir.mode import grad_mode
 from twofold.nn import functional as F
 from twofold.nn import init
 from twofold.nn.create import counter, new_parameter, new_tensor
 from twofold.nn.module import Module
 from twofold.support.errors import ShapeError, ValueRangeError
 from twofold.tensors.core import Tensor
+from twofold.tensors.functions import FUNCTIONS
 
 
 class _RunningNorm(Module):
@@ -93,23 +95,23 @@ class _BatchNorm(_RunningNorm):
         In training the running statistics move by `momentum`; with momentum None they are the plain average of all batches.
         """
         self._check(input)
-        factor = 0.0 if self.momentum is None else self.momentum
-        if self.training and self.track_running_stats and self.num_batches_tracked is not None:
+        counts = self.training and self.track_running_stats and self.num_batches_tracked is not None
+        if counts:
             self.num_batches_tracked.add_(1)
-            if self.momentum is None:
-                factor = 1.0 / float(self.num_batches_tracked)
         by_batch = self.training or (self.running_mean is None and self.running_var is None)
         keep = not self.training or self.track_running_stats
-        return F.batch_norm(
-            input,
-            self.running_mean if keep else None,
-            self.running_var if keep else None,
-            self.weight,
-            self.bias,
-            by_batch,
-            factor,
-            self.eps,
-        )
+        kept: list[Any] = [self.running_mean, self.running_var] if keep else [None, None]
+        average = counts and self.momentum is None
+        # for the average, batch_norm writes the statistics of this batch alone into tensors of their own
+        mean, var = (FUNCTIONS["zeros_like"](t) if average and t is not None else t for t in kept)
+        factor = 1.0 if average else 0.0 if self.momentum is None else self.momentum
+        out = F.batch_norm(input, mean, var, self.weight, self.bias, by_batch, factor, self.eps)
+        if average:
+            with grad_mode(False):
+                for t, new in zip(kept, (mean, var), strict=True):
+                    if t is not None:
+                        t.add_((new - t) / self.num_batches_tracked)
+        return out
 
 
 class BatchNorm1d(_BatchNorm):

@@ -46,6 +46,7 @@ def load_into(module: Any, state_dict: Mapping[str, Any], strict: bool, assign: 
     for path, m in module.named_modules():
         if m._hooks is not None:
             m._hooks.load_pre(m, given, f"{path}." if path else "", strict, extra_missing, extra_unexpected, errors)
+        m._load_from_state_dict(given, f"{path}." if path else "", {}, strict, extra_missing, extra_unexpected, errors)
     own = own_state(module)
     extra = own_extra(module)
     missing = [k for k in (*own, *extra) if k not in given] + extra_missing

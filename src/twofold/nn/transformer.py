@@ -16,7 +16,7 @@ from twofold.nn.dropout import Dropout
 from twofold.nn.linear import Linear
 from twofold.nn.module import Module
 from twofold.nn.normalization import LayerNorm
-from twofold.support.errors import ShapeError, ValueRangeError
+from twofold.support.errors import ArgumentError, ShapeError, ValueRangeError
 from twofold.tensors.core import Symbol, Tensor
 from twofold.tensors.functions import FUNCTIONS
 
@@ -35,6 +35,8 @@ def _activation(given: str | Activation) -> Activation:
 
 def _clones(module: Module, count: int) -> ModuleList:
     """Independent copies of a module: all begin with the same values, as in PyTorch."""
+    if not isinstance(module, Module) or not isinstance(count, int):
+        raise ArgumentError(f"needs a layer and the number of layers, not {type(module).__name__} and {count!r}")
     return ModuleList([copy.deepcopy(module) for _ in range(count)])
 
 

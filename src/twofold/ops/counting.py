@@ -158,7 +158,8 @@ def _hash_type(input: TensorType, dim: Any, keepdim: bool, mode: int) -> TensorT
 
 def _hash(input: Any, dim: Any = (), keepdim: bool = False, mode: int = 0) -> Any:
     wide = np.asarray(input).astype(np.float64 if input.dtype.kind == "f" else np.uint64)
-    return np.bitwise_xor.reduce(wide.view(np.uint64), axis=axes_of(wide, dim), keepdims=keepdim)
+    xor: Any = np.bitwise_xor.reduce
+    return xor(wide.view(np.uint64), axis=axes_of(wide, dim), keepdims=keepdim)
 
 
 define(

@@ -13,7 +13,7 @@ from twofold.ir.op import NOT_DIFFERENTIABLE
 from twofold.ir.types import common_device
 from twofold.ops.record import define, refused
 from twofold.ops.typing import tensor_operand
-from twofold.support.errors import DTypeError, ShapeError, ValueRangeError
+from twofold.support.errors import DTypeError, IndexOutOfRange, ShapeError, ValueRangeError
 
 Array = Any
 
@@ -46,6 +46,10 @@ def check_values(name: str, log_probs: Array, targets: Array, input_lengths: Arr
     needed = int(target_lengths.max(initial=0)) if targets.ndim == 2 else int(target_lengths.sum())
     if targets.shape[-1] < needed or (targets.ndim == 1 and targets.shape[0] != needed):
         raise ValueRangeError(f"{name}: targets of shape {targets.shape} do not hold target lengths {target_lengths.tolist()}")
+    labels, classes = padded_targets(targets, target_lengths, blank), log_probs.shape[2]
+    wrong = labels[(labels < 0) | (labels >= classes)]
+    if wrong.size:
+        raise IndexOutOfRange(f"{name}: targets must be classes, 0 to {classes - 1}, not {wrong[0]}")
 
 
 def forward_variables(log_probs: Array, labels: np.ndarray, input_lengths: Array, target_lengths: Array, blank: int) -> np.ndarray:

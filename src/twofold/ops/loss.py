@@ -199,6 +199,11 @@ define(
 
 
 def _bce(input: Any, target: Any, weight: Any = None, reduction: str = "mean") -> Any:
+    if input.size and (input.min() < 0.0 or input.max() > 1.0):
+        raise ValueRangeError(
+            f"binary_cross_entropy: inputs must be probabilities in [0, 1], not {input.min():.6g} to {input.max():.6g}; "
+            "binary_cross_entropy_with_logits takes any number"
+        )
     with np.errstate(divide="ignore", invalid="ignore"):
         ones, zeros = np.maximum(np.log(input), -100.0), np.maximum(np.log1p(-input), -100.0)
     loss = (target - 1.0) * zeros - target * ones

@@ -32,12 +32,21 @@ def _ready(input: Any, dtype: DType | None) -> Any:
     return np.atleast_1d(input)
 
 
+def _accumulated(function: Any, a: Any, dim: int) -> Any:
+    """The running result along `dim`. One element enters after the other, so float32 would lose a digit every ten: it is kept in
+    float64, as PyTorch does."""
+    if a.dtype != np.float32 or a.shape[dim] < 16:
+        return function.accumulate(a, axis=dim)
+    with np.errstate(over="ignore"):
+        return function.accumulate(a, axis=dim, dtype=np.float64).astype(np.float32)
+
+
 def _cumsum(input: Any, dim: int, dtype: DType | None = None) -> Any:
-    return np.add.accumulate(_ready(input, dtype), axis=dim).reshape(input.shape)
+    return _accumulated(np.add, _ready(input, dtype), dim).reshape(input.shape)
 
 
 def _cumprod(input: Any, dim: int, dtype: DType | None = None) -> Any:
-    return np.multiply.accumulate(_ready(input, dtype), axis=dim).reshape(input.shape)
+    return _accumulated(np.multiply, _ready(input, dtype), dim).reshape(input.shape)
 
 
 @helper
@@ -143,7 +152,7 @@ def logcumsumexp_gradient(g: Any, input: Any, result: Any, dim: int, shape: Any)
 define(
     "logcumsumexp(Tensor input, Dim dim) -> Tensor",
     type_rule=_logcumsumexp_type, cost="scan",
-    reference=lambda input, dim: np.logaddexp.accumulate(np.atleast_1d(input), axis=dim).reshape(input.shape),
+    reference=lambda input, dim: _accumulated(np.logaddexp, np.atleast_1d(input), dim).reshape(input.shape),
     gradient=(lambda g, input, result, input_shape, dim: logcumsumexp_gradient(g, input, result, dim, input_shape),),
     doc="The logarithms of running sums of exponentials along `dim`, without overflow.",
 )  # fmt: skip

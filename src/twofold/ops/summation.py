@@ -57,7 +57,8 @@ def add_reduce(a: Any, axes: tuple[int, ...] | None, keepdims: Any = False) -> A
 def _along(a: Any, axis: int) -> Any:
     """The sum over one axis, kept, in blocks where NumPy would add one by one."""
     n = a.shape[axis]
-    if n <= 2 * BLOCK or abs(a.strides[axis]) == min((abs(s) for s, m in zip(a.strides, a.shape, strict=True) if m > 1), default=0):
+    stride = abs(a.strides[axis])  # 0: an expanded dimension, which NumPy may add in any order
+    if n <= 2 * BLOCK or 0 < stride == min((abs(s) for s, m in zip(a.strides, a.shape, strict=True) if m > 1), default=0):
         return np.add.reduce(a, axis=axis, keepdims=True)
     whole = n - n % BLOCK
     head, tail = (slice(None),) * axis + (slice(whole),), (slice(None),) * axis + (slice(whole, None),)

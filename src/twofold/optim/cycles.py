@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from twofold.optim.optimizer import Optimizer
-from twofold.optim.schedules import LRScheduler, check_optimizer, copied, for_groups, set_rate
+from twofold.optim.schedules import LRScheduler, check_optimizer, copied, for_groups, positive_period, set_rate
 from twofold.support.errors import ArgumentError, ValueRangeError
 
 
@@ -176,7 +176,8 @@ class CyclicLR(LRScheduler):
             for group, low in zip(optimizer.param_groups, lowest, strict=True):
                 set_rate(group, low)
         self.max_lrs = for_groups("max_lr", optimizer, max_lr)
-        up, down = float(step_size_up), float(step_size_up if step_size_down is None else step_size_down)
+        up = float(positive_period("CyclicLR", "step_size_up", step_size_up))
+        down = up if step_size_down is None else float(positive_period("CyclicLR", "step_size_down", step_size_down))
         self.total_size, self.step_ratio = up + down, up / (up + down)
         self.mode, self.gamma, self._scale_fn_custom = mode, gamma, scale_fn
         self.scale_mode = scale_mode if scale_fn is not None else "iterations" if mode == "exp_range" else "cycle"

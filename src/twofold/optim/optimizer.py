@@ -106,6 +106,12 @@ def _hooked(step: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
+NEWER = frozenset((
+    "amsgrad", "capturable", "decoupled_weight_decay", "differentiable", "foreach", "fused", "maximize", "nesterov",
+))  # fmt: skip
+"""Hyperparameters that state dicts of older releases of PyTorch lack: the optimiser keeps its own."""
+
+
 class Optimizer:
     """Base of all optimisers.
 
@@ -253,10 +259,15 @@ class Optimizer:
         if len(saved) != len(self.param_groups):
             raise StateDictError(f"the state dict has {len(saved)} parameter groups, the optimiser {len(self.param_groups)}")
         for i, (mine, theirs) in enumerate(zip(self.param_groups, saved, strict=True)):
+            if "params" not in theirs:
+                raise StateDictError(f'group {i} of the state dict has no "params"')
             if len(mine["params"]) != len(theirs["params"]):
                 raise StateDictError(
                     f"group {i} of the state dict has {len(theirs['params'])} parameters, the optimiser's {len(mine['params'])}"
                 )
+            missing = [name for name in self.defaults if name not in theirs and name not in NEWER]
+            if missing:
+                raise StateDictError(f"group {i} of the state dict is not one of {type(self).__name__}: it has no {', '.join(missing)}")
         by_number = dict(
             zip(
                 itertools.chain.from_iterable(g["params"] for g in saved),
@@ -270,7 +281,7 @@ class Optimizer:
             state[key if p is None else p] = values if p is None else {k: _loaded(p, k, v) for k, v in values.items()}
         groups = []
         for mine, theirs in zip(self.param_groups, saved, strict=True):
-            group = {**theirs, "params": mine["params"]}
+            group = {**{name: mine[name] for name in self.defaults if name in mine}, **theirs, "params": mine["params"]}
             if "param_names" in mine:
                 group.setdefault("param_names", mine["param_names"])
             groups.append(group)

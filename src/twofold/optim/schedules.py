@@ -42,6 +42,13 @@ def check_optimizer(optimizer: Any) -> None:
         raise ArgumentError(f"a scheduler needs an Optimizer, not {type(optimizer).__name__}")
 
 
+def positive_period(name: str, what: str, value: Any) -> Any:
+    """A period in epochs, checked: what divides by it would fail at a later step."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not value > 0:
+        raise ValueRangeError(f"{name}: {what} must be a positive number of epochs, not {value!r}")
+    return value
+
+
 def for_groups(name: str, optimizer: Optimizer, value: Any) -> list[Any]:
     """One value for all groups, or one for each."""
     groups = len(optimizer.param_groups)
@@ -167,7 +174,7 @@ class StepLR(LRScheduler):
     """rate * gamma every `step_size` epochs."""
 
     def __init__(self, optimizer: Optimizer, step_size: int, gamma: float = 0.1, last_epoch: int = -1) -> None:
-        self.step_size, self.gamma = step_size, gamma
+        self.step_size, self.gamma = positive_period("StepLR", "step_size", step_size), gamma
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[Any]:
@@ -279,7 +286,7 @@ class CosineAnnealingLR(LRScheduler):
     """eta_min + (initial rate - eta_min) (1 + cos(pi epoch / T_max)) / 2. I. Loshchilov, F. Hutter, arXiv:1608.03983 (without restarts)."""
 
     def __init__(self, optimizer: Optimizer, T_max: int, eta_min: float = 0.0, last_epoch: int = -1) -> None:  # noqa: N803
-        self.T_max, self.eta_min = T_max, eta_min
+        self.T_max, self.eta_min = positive_period("CosineAnnealingLR", "T_max", T_max), eta_min
         super().__init__(optimizer, last_epoch)
 
     def _at(self, epoch: int) -> float:

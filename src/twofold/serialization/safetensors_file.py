@@ -106,6 +106,10 @@ def read_header(source: Source) -> Header:
 
 
 def _entry(source: Source, name: str, given: Any) -> Entry:
+    try:
+        name.encode()
+    except UnicodeEncodeError:  # half of a surrogate pair: JSON can spell it, no text can hold it
+        raise source.fault(f"the name {name!r} is no text") from None
     if not isinstance(given, dict) or set(given) != {"dtype", "shape", "data_offsets"}:
         raise source.fault(f"the entry of {name!r} must have dtype, shape and data_offsets")
     shape, offsets = given["shape"], given["data_offsets"]

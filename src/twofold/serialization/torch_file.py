@@ -132,7 +132,7 @@ def _read_old(source: Source) -> Any:
     if system.get("little_endian") is not True:
         raise source.fault("its numbers are big-endian, which is not read")
     value, keys = reader.read(), reader.read()
-    if not isinstance(keys, list) or sorted(map(str, keys)) != sorted(storages):
+    if not isinstance(keys, list) or not all(isinstance(k, str) for k in keys) or sorted(keys) != sorted(storages):
         raise source.fault("its list of storages does not fit its tensors")
     at = reader.at
     for key in keys:

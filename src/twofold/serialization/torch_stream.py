@@ -57,6 +57,7 @@ class Reader:
         self.stack: list[Any] = []
         self.memo: dict[int, Any] = {}
         self.operations = 0
+        self.text_made = 0
 
     def read(self) -> Any:
         """The next object; raises DataError."""
@@ -136,11 +137,13 @@ class Reader:
 
     def name(self, module: Any, name: Any) -> Any:
         """What a name stands for."""
+        if not isinstance(module, str) or not isinstance(name, str):  # the hash of nested tuples could take for ever
+            raise self.fault("its object stream names something by what is no text")
         found = self.names.get((module, name))
         if found is None:
             raise self.fault(
-                f"it needs {module}.{name}, which is neither a tensor nor a container. Only tensors, numbers, strings and containers are "
-                f"read; objects of other classes never are: save a state dict instead"
+                f"it needs {f'{module}.{name}'[:300]}, which is neither a tensor nor a container. Only tensors, numbers, "
+                f"strings and containers are read; objects of other classes never are: save a state dict instead"
             )
         return found
 
@@ -158,6 +161,16 @@ class Reader:
         self.top(OrderedDict)
         if not isinstance(state, dict):
             raise self.fault("its object stream sets the state of an object")
+
+    def charge(self, arguments: tuple[Any, ...]) -> None:
+        """Bound what calls make of arguments that the stream holds once and names often."""
+        for given in arguments:
+            if isinstance(given, list):
+                self.operations += len(given)
+            elif isinstance(given, str):
+                self.text_made += len(given)
+        if self.operations > MAX_OPERATIONS or self.text_made > len(self.data):
+            raise self.fault("its object stream repeats its contents too often")
 
     def remember(self, index: int) -> None:
         value = self.stack[-1]
@@ -288,6 +301,7 @@ def _reduce(r: Reader) -> None:
     arguments, what = r.pop(), r.pop()
     if not isinstance(what, Function) or type(arguments) is not tuple:
         raise r.fault(f"its object stream calls {what.text if isinstance(what, Bare) else type(what).__name__}")
+    r.charge(arguments)
     r.push(what.call(*arguments))
 
 

@@ -208,11 +208,15 @@ def _sharded(index: Source, folder: str, memory_map: bool) -> Iterator[tuple[str
 
 
 def _inside(index: Source, folder: str, shard: str) -> str:
-    """The path of a shard, which must lie in the index's folder, links followed."""
+    """The path of a shard, which must lie in the index's folder, links followed; or in the blobs of Hugging Face's cache."""
     path = os.path.join(folder, shard)
     if shard != os.path.basename(shard) or shard in ("", ".", "..") or "\0" in shard:
         raise index.fault(f"the shard {shard!r} is no plain file name; shards lie in the index's folder")
-    if os.path.dirname(os.path.realpath(path)) != os.path.realpath(folder or "."):
+    home = os.path.realpath(folder or ".")
+    homes = [home]
+    if os.path.basename(os.path.dirname(home)) == "snapshots":  # Hugging Face's cache: snapshots/REVISION/NAME is a link to blobs/HASH
+        homes.append(os.path.join(os.path.dirname(os.path.dirname(home)), "blobs"))
+    if os.path.dirname(os.path.realpath(path)) not in homes:
         raise index.fault(f"the shard {shard!r} is a link that leads out of the folder; put the file itself there")
     return path
 

@@ -40,6 +40,19 @@ def user_frame(start: int = 1) -> FrameType | None:
     return frame
 
 
+def _caller() -> FrameType | None:
+    """The frame to show for an error that is being made; where the package's models make it themselves, the one that called them."""
+    frame: FrameType | None = sys._getframe(2)
+    while frame is not None and frame.f_code.co_filename == __file__:
+        frame = frame.f_back
+    if frame is not None and frame.f_code.co_filename.startswith(MODEL_FOLDERS):
+        while frame is not None and frame.f_code.co_filename.startswith(PACKAGE_FOLDER):
+            frame = frame.f_back
+    while frame is not None and not is_user_frame(frame):
+        frame = frame.f_back
+    return frame
+
+
 def line_of(code: CodeType, instruction: int) -> int | None:
     """The source line of the instruction at byte offset `instruction` of `code`; computed only when somebody asks."""
     for begin, end, line in code.co_lines():
@@ -65,7 +78,7 @@ class TwofoldError(Exception):
     def __init__(self, message: str, *, site: tuple[CodeType, int] | None = None) -> None:
         super().__init__(message)
         self.message = message
-        if site is None and (frame := user_frame(2)) is not None:
+        if site is None and (frame := _caller()) is not None:
             site = (frame.f_code, frame.f_lasti)
         self.site = site
 

@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
+from twofold.support.errors import UnknownNameError
+
 
 def lazy_exports(package: str, homes: Mapping[str, Sequence[str]]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """`__getattr__` and `__dir__` of the package named `package`.
@@ -20,7 +22,12 @@ def lazy_exports(package: str, homes: Mapping[str, Sequence[str]]) -> tuple[Call
 
     def get(name: str) -> Any:
         if name not in home_of:
-            raise AttributeError(f"module {package!r} has no attribute {name!r}", name=name, obj=sys.modules[package])
+            if name.startswith("__"):
+                raise AttributeError(f"module {package!r} has no attribute {name!r}", name=name, obj=sys.modules[package])
+            import difflib  # only here: it costs as much as all the rest of this module
+
+            near = difflib.get_close_matches(name, home_of, 3, 0.7)
+            raise UnknownNameError(f"module {package!r} has no attribute {name!r}" + (f"; did you mean {', '.join(near)}?" if near else ""))
         home, attribute = home_of[name]
         module = import_module(home if home.startswith("twofold.") else f"{package}.{home}")
         value = module if attribute is None else getattr(module, attribute)

@@ -93,6 +93,16 @@ def masked_fill(input: Tensor, mask: Tensor, value: Tensor | Number) -> Tensor:
     return placed(_elementwise.masked_fill(input, mask, value))
 
 
+def where(condition: Tensor, input: Tensor | Number | None = None, other: Tensor | Number | None = None) -> Any:
+    """`input` where `condition` is true, `other` where it is false; with the condition alone, the indices of its true elements, a tensor
+    for each dimension."""
+    if input is None and other is None:
+        return condition.nonzero(as_tuple=True)
+    if input is None or other is None:
+        raise ArgumentError("where() takes a condition alone, or a condition and two operands")
+    return placed(_elementwise.where(condition, input, other))
+
+
 def where_method(self: Tensor, condition: Tensor, other: Tensor | Number) -> Tensor:
     """This tensor's elements where `condition` is true, those of `other` where it is false."""
     return placed(_elementwise.where(condition, self, other))
@@ -176,7 +186,7 @@ OPERATORS: dict[str, Callable[..., Any]] = {
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "add": add, "sub": sub, "rsub": rsub, "div": div, "square": square, "positive": positive, "clamp_min": clamp_min,
     "clamp_max": clamp_max,
-    "masked_fill": masked_fill,
+    "masked_fill": masked_fill, "where": where,
     "subtract": sub, "multiply": _elementwise.mul, "divide": div, "true_divide": _elementwise.div, "negative": _unary.neg,
     "absolute": _unary.abs, "clip": _elementwise.clamp, "fix": _unary.trunc, "arctan2": _elementwise.atan2, "arcsin": _unary.asin,
     "arccos": _unary.acos, "arctan": _unary.atan, "arcsinh": _unary.asinh, "arccosh": _unary.acosh, "arctanh": _unary.atanh,

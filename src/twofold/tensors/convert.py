@@ -118,6 +118,8 @@ def __iter__(self: Tensor) -> Iterator[Tensor]:  # noqa: N807
 
 
 def __contains__(self: Tensor, value: Any) -> bool:  # noqa: N807
+    if not isinstance(value, (Tensor, bool, int, float, np.generic)):
+        raise ArgumentError(f"`in` looks for a number or a tensor in a tensor, not for {type(value).__name__}")
     return bool((self == value).any())
 
 

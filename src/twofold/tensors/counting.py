@@ -143,8 +143,8 @@ def bucketize(input: Tensor | Number, boundaries: Tensor, *, out_int32: bool = F
 
 # ---- histograms ---------------------------------------------------------------------------------------------------------------------
 
-Histogram: Any = namedtuple("histogram", ("hist", "bin_edges"))  # type: ignore[misc]
-HistogramDD: Any = namedtuple("histogramdd", ("hist", "bin_edges"))  # type: ignore[misc]
+Histogram: Any = namedtuple("histogram", ("hist", "bin_edges"))  # type: ignore[name-match]
+HistogramDD: Any = namedtuple("histogramdd", ("hist", "bin_edges"))  # type: ignore[name-match]
 
 
 def _histogram(points: Tensor, bins: Any, range: Any, weight: Tensor | None, density: bool) -> tuple[Tensor, tuple[Tensor, ...]]:

@@ -292,7 +292,7 @@ def setitem(x: Tensor, index: Any, value: Any) -> None:
         else:
             inplace("fill", view, value=value)
         return
-    only = tensors[0][1] if len(tensors) == 1 else None
+    only: Any = tensors[0][1] if len(tensors) == 1 else None
     fixed = isinstance(only, Tensor) and only._type.dtype is dtypes.bool_
     if fixed and (type(only) is BatchedTensor or active_recorder(_index, (x, (only,))) is not None):
         write_masked(view, tensors[0][0], only, value)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from twofold.ir.dtypes import int32, int64
 from twofold.ir.op import get_op, wrap_dim
 from twofold.support.errors import ArgumentError, DimensionError, ShapeError, UnsupportedError, ValueRangeError
 from twofold.tensors.batched import BatchedTensor, refuse_size
@@ -99,10 +100,16 @@ def tile(input: Tensor, *dims: Any, **named: Any) -> Tensor:
     return dispatch(_repeat, (input,), {"repeats": (1,) * (input._type.ndim - len(counts)) + counts})
 
 
-def repeat_interleave(input: Tensor, repeats: Any, dim: int | None = None, *, output_size: int | None = None) -> Tensor:
+def repeat_interleave(input: Tensor, repeats: Any = None, dim: int | None = None, *, output_size: int | None = None) -> Tensor:
     """Each element (of the flattened tensor, or each slice of `dim`) repeated `repeats` times in a row; `repeats` is an int, or a
     tensor with a count
-    for each. Counts in a tensor must be concrete."""
+    for each. Counts in a tensor must be concrete. Without `repeats` the tensor is the counts: each position, so many times."""
+    if repeats is None:
+        if not isinstance(input, Tensor) or input._type.ndim != 1 or input._type.dtype not in (int32, int64):
+            raise ShapeError("repeat_interleave: counts alone must be a 1-d tensor of int32 or int64; otherwise give repeats=")
+        if dim is not None:
+            raise ArgumentError("repeat_interleave: dim= needs repeats=")
+        input, repeats = wrap(np.arange(operator.index(input._type.shape[0]))), input
     if dim is None:
         input, dim = flatten(input), 0
     d = wrap_dim(dim, input._type.ndim, "repeat_interleave")

@@ -1971,10 +1971,10 @@ class TensorMembers:
     def repeat(self, *repeats: Any, **named: Any) -> Tensor:
         """The tensor repeated along each dimension; more counts than dimensions add leading ones. A copy."""
 
-    def repeat_interleave(self, repeats: Any, dim: _int | None = None, *, output_size: _int | None = None) -> Tensor:
+    def repeat_interleave(self, repeats: Any = None, dim: _int | None = None, *, output_size: _int | None = None) -> Tensor:
         """Each element (of the flattened tensor, or each slice of `dim`) repeated `repeats` times in a row; `repeats` is an int, or a
         tensor with a count
-        for each. Counts in a tensor must be concrete.
+        for each. Counts in a tensor must be concrete. Without `repeats` the tensor is the counts: each position, so many times.
         """
 
     def requires_grad_(self, requires_grad: _bool = True) -> Tensor:

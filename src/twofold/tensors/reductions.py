@@ -6,6 +6,7 @@ the record that is meant. Results of two tensors are named tuples (`values`, `in
 
 from __future__ import annotations
 
+import math
 from collections import namedtuple
 from typing import Any
 
@@ -241,6 +242,8 @@ def instance_norm(
     shape = input._type.shape
     if len(shape) < 3:
         raise ShapeError(f"instance_norm: the input needs at least 3 dimensions (batch, channels, …), its shape is {tuple(shape)}")
+    if all(type(n) is int for n in shape[2:]) and math.prod(shape[2:]) == 1:
+        raise ShapeError(f"instance_norm: more than one value a channel is needed when training; the input's shape is {tuple(shape)}")
     output = _call("group_norm", (input, weight, bias), num_groups=shape[1], eps=eps)
     if running_mean is not None or running_var is not None:
         with grad_mode(False):

@@ -10,7 +10,7 @@ import numpy as np
 
 from twofold.capture.graph_module import GraphModule
 from twofold.capture.trace.state import ModuleState
-from twofold.support.errors import TraceError
+from twofold.support.errors import TraceError, ValueRangeError
 from twofold.support.pytree import tree_flatten
 from twofold.tape.versions import root_of
 from twofold.tensors.alias import alias_of, base_of, live_views
@@ -74,6 +74,7 @@ def check_against_eager(module: GraphModule, fn: Any, args: tuple[Any, ...], kwa
     arguments = [t for t in leaves if isinstance(t, Tensor) and t._array is not None]
     inputs = [t for t in (*arguments, *module.bindings.values()) if t._array is not None]
     snapshot = Snapshot(inputs)
+    refused = False
     try:
         with random_state_kept():
             if perturb:
@@ -85,13 +86,21 @@ def check_against_eager(module: GraphModule, fn: Any, args: tuple[Any, ...], kwa
                     expected = values_of(fn(*args, **kwargs))
                     assigned = state.assigned()
                     written = [np.array(assigned.get(id(t), t)._array) for t in inputs]  # the generator's state among them
+            except ValueRangeError:
+                refused = True  # perhaps the perturbed values alone are out of range (a negative variance)
+                if not perturb:
+                    raise
             finally:
                 state.put_back()
-            changed.put_back()
-            got = values_of(module(*args, **kwargs))
-            after = [np.array(t._array) for t in inputs]
+            if not refused:
+                changed.put_back()
+                got = values_of(module(*args, **kwargs))
+                after = [np.array(t._array) for t in inputs]
     finally:
         snapshot.put_back()
+    if refused:
+        check_against_eager(module, fn, args, kwargs, perturb=False)
+        return
     if len(expected) != len(got):
         raise TraceError(
             f"{module.name}: the function returns {len(expected)} leaves now and {len(got)} when it was recorded: it depends on values"

@@ -6,6 +6,8 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
+import numpy as np
+
 from twofold.ir.mode import grad_mode
 from twofold.support.errors import ArgumentError, AutogradError, ValueRangeError
 from twofold.tensors.core import Tensor
@@ -48,6 +50,8 @@ def get_total_norm(tensors: Any, norm_type: float = 2.0, error_if_nonfinite: boo
 
 def clip_grads_with_norm_(parameters: Any, max_norm: float, total_norm: Tensor, foreach: bool | None = None) -> None:
     """Scale the gradients by min(1, max_norm / (total_norm + 1e-6)), in place. `foreach` has no effect."""
+    if not isinstance(max_norm, (int, float, np.number, Tensor)):
+        raise ArgumentError(f"the greatest norm must be a number, not {max_norm!r}")
     with grad_mode(False):
         factor = FUNCTIONS["clamp"](float(max_norm) / (total_norm + 1e-6), None, 1.0)
         for g in _gradients(parameters, "clip_grads_with_norm_"):

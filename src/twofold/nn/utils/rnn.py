@@ -86,7 +86,10 @@ def invert_permutation(permutation: Tensor | None) -> Tensor | None:
 
 
 def _lengths(lengths: Any) -> np.ndarray:
-    found = np.array(memory(lengths) if isinstance(lengths, Tensor) else lengths).astype(np.int64)
+    try:
+        found = np.array(memory(lengths) if isinstance(lengths, Tensor) else lengths).astype(np.int64)
+    except (TypeError, ValueError):
+        raise ArgumentError(f"lengths must be a 1-d tensor or list of ints, not {lengths!r}") from None
     if found.ndim != 1 or not found.size:
         raise ArgumentError(f"lengths must be a 1-d tensor or list with at least one length, not {lengths!r}")
     if (found <= 0).any():

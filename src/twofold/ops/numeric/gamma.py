@@ -174,7 +174,9 @@ def _factor(a: Array, x: Array) -> Array:
         return np.exp(a * np.log(x) - x - _lgamma_positive(a + 1.0))
 
     def large(a: Array, x: Array) -> Array:
-        return np.exp(-a * _excess((x - a) / a) - stirling(a)) / np.sqrt(2.0 * np.pi * a)
+        m = (x - a) / a
+        excess = np.where(m < -0.4, m - np.log(x / a), _excess(m))  # 1 + m has lost the digits of a small x
+        return np.exp(-a * excess - stirling(a)) / np.sqrt(2.0 * np.pi * a)
 
     return piecewise((a, x), (a < 8.0, small), (a >= 8.0, large))
 

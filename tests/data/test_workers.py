@@ -250,7 +250,8 @@ def test_a_dropped_iterator_ends_its_workers() -> None:
 
 
 SCRIPT = textwrap.dedent("""
-    import os, sys, time
+    import os, signal, sys, time
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
     from twofold.data import DataLoader, Dataset
     class Slow(Dataset):
         def __len__(self): return 1000

@@ -60,7 +60,7 @@ def first_dtype(row: Row, sample: S) -> DType:
 # ---- values ----------------------------------------------------------------------------------------------------------------------------
 
 
-@each_sample()
+@each_sample(every=True)
 @over_dtypes
 def test_values(row: Row, sample: S, dtype: DType) -> None:
     args, kwargs = arguments(sample, dtype)

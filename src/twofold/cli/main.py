@@ -28,7 +28,7 @@ def callback(
 
 @app.command()
 def tour(
-    epochs: int = typer.Option(12, min=1, help="Passes over the training images."),
+    epochs: int = typer.Option(16, min=1, help="Passes over the training images."),
     seed: int = typer.Option(0, help="Seed of every random number."),
     json: Path | None = typer.Option(None, help="Write the figures to this file."),  # noqa: B008  (typer's form)
     quiet: bool = typer.Option(False, help="Print the summary only."),

@@ -138,7 +138,7 @@ def tensordot(a: Tensor, b: Tensor, dims: int | Sequence[Any] = 2) -> Tensor:
     pair = contract_pair(Term(a, tuple(labels_a)), Term(b, tuple(labels_b)), frozenset(output))
     result = finish(pair, output)
     kind = a._type.dtype  # sums of small integers are int64, products are not
-    return result if result._type.dtype is kind else call("to", result, dtype=kind)
+    return result if kind.is_floating_point or result._type.dtype is kind else call("to", result, dtype=kind)
 
 
 def outer(input: Tensor, vec2: Tensor) -> Tensor:

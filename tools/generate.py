@@ -37,7 +37,7 @@ from typing import Any
 
 {numpy}
 from twofold.ir.mode import MODE, grad_enabled
-from twofold.ir.op import get_op
+from twofold.ir.op import get_op, given_axis
 from twofold.ir.types import scalar_type
 from twofold.tape.node import tick
 from twofold.tape.plan import scalar_key, table
@@ -52,6 +52,10 @@ _PLAIN_OR_NONE = _PLAIN | {{type(None)}}
 '''
 
 
+WITH_AXIS = frozenset((
+    "all", "amax", "amin", "any", "argmax", "argmin", "argsort", "count_nonzero", "cumprod", "cumsum", "log_softmax", "logcumsumexp",
+    "logsumexp", "mean", "nansum", "prod", "softmax", "sum",
+))  # fmt: skip
 EXACT = 1 << 53  # ints of this size are exact in float64
 
 
@@ -152,10 +156,31 @@ def parameter_text(op: Op, p: Param) -> str:
     params = op.signature.params
     later = [q for q in params[params.index(p) + 1 :] if not q.keyword_only and q.default is REQUIRED and not q.optional]
     default = None if p.optional and p.default is REQUIRED and (p.keyword_only or not later) else p.default
+    if default is REQUIRED and p.name == "dim" and not later and takes_axis(op):
+        return f"{p.name}: {annotation} | None = None"
     if default is REQUIRED:
         return f"{p.name}: {annotation}"
     text = 'float("inf")' if default == float("inf") else repr(default)
     return f"{p.name}: {annotation} = {text}"
+
+
+def takes_axis(op: Op) -> bool:
+    """True for a reduction, scan or softmax that users call with `dim`: NumPy's `axis` and `keepdims` are accepted too, as by PyTorch."""
+    return op.name in WITH_AXIS
+
+
+def alias_lines(op: Op) -> list[str]:
+    """What gives `dim` and `keepdim` the values of NumPy's names."""
+    if not takes_axis(op):
+        return []
+    required = next(p for p in op.attributes if p.name == "dim").default is REQUIRED
+    if required:
+        lines = ["    if dim is None:", f'        dim = given_axis("{op.name}", axis)']
+    else:
+        lines = ["    if axis is not None:", "        dim = axis"]
+    if any(p.name == "keepdim" for p in op.attributes):
+        lines += ["    if keepdims is not None:", "        keepdim = keepdims"]
+    return lines
 
 
 def signature_text(op: Op) -> str:
@@ -168,6 +193,11 @@ def signature_text(op: Op) -> str:
         if p.is_tensor and not p.many and op.promotion is not None and len(op.inputs) > 1:
             text = text.replace(": Tensor", ": Tensor | Number", 1)
         parts.append(text)
+    if takes_axis(op):
+        parts += [] if keyword else ["*"]
+        annotation = next(p for p in op.attributes if p.name == "dim").annotation().removesuffix(" | None")
+        parts.append(f"axis: {annotation} | None = None")
+        parts += ["keepdims: bool | None = None"] if any(p.name == "keepdim" for p in op.attributes) else []
     if op.several:
         result = "tuple[Tensor, ...]" if op.signature.variable_outputs else f"tuple[{', '.join(['Tensor'] * len(op.signature.outputs))}]"
     else:
@@ -342,7 +372,7 @@ def attribute_key(p: Param) -> str:
 def planned_function(op: Op) -> str:
     """Any operation with one output that is no view and takes no list: one look-up of the plan."""
     guards, keys, ins, edges, arrays = [], [], [], [], {}
-    lines = [signature_text(op), *docstring(op)]
+    lines = [signature_text(op), *docstring(op), *alias_lines(op)]
     numbers = [op.promotion is not None and i > 0 for i, _ in enumerate(op.inputs)]
     for i, p in enumerate(op.inputs):
         if numbers[i]:
@@ -396,7 +426,7 @@ def planned_function(op: Op) -> str:
 
 def generic_function(op: Op) -> str:
     """Lists, several outputs, views, no tensor operand: the generic path."""
-    return "\n".join([signature_text(op), *docstring(op), f"    return {dispatch_text(op)}"]) + "\n\n\n"
+    return "\n".join([signature_text(op), *docstring(op), *alias_lines(op), f"    return {dispatch_text(op)}"]) + "\n\n\n"
 
 
 def inplace_function(op: Op) -> str:
@@ -405,6 +435,7 @@ def inplace_function(op: Op) -> str:
         signature_text(op).replace(f"def {op.name}(", f"def {op.name}_(", 1).replace("input: Tensor | Number", "input: Tensor", 1),
         f'    """`{op.name}` whose result is written into the first operand, which is returned."""',
     ]
+    lines += alias_lines(op)
     given = "".join(f", {p.name}" for p in op.inputs[1:]) + "".join(f", {p.name}={p.name}" for p in op.attributes)
     lines.append(f'    return inplace("{op.name}", {op.inputs[0].name}{given})')
     return "\n".join(lines) + "\n\n\n"

@@ -2,10 +2,13 @@
 # ruff: noqa
 
 from builtins import bool as _bool
+from builtins import float as _float
 from builtins import int as _int
 from builtins import str
+from collections.abc import Sequence
 from twofold.tensors.core import Tensor as _Tensor
 from twofold.tensors.random import Generator as _Generator
+from twofold.tensors.typing import Number
 from typing import Any
 
 from twofold import amp as amp
@@ -145,8 +148,6 @@ from twofold.tensors.counting import histogram as histogram
 from twofold.tensors.counting import histogramdd as histogramdd
 from twofold.tensors.counting import isin as isin
 from twofold.tensors.counting import searchsorted as searchsorted
-from twofold.tensors.counting import unique as unique
-from twofold.tensors.counting import unique_consecutive as unique_consecutive
 from twofold.tensors.counting import unravel_index as unravel_index
 from twofold.tensors.creation import arange as arange
 from twofold.tensors.creation import as_tensor as as_tensor
@@ -433,9 +434,6 @@ from twofold.tensors.inplace_views import as_strided_ as as_strided_
 from twofold.tensors.joining import atleast_1d as atleast_1d
 from twofold.tensors.joining import atleast_2d as atleast_2d
 from twofold.tensors.joining import atleast_3d as atleast_3d
-from twofold.tensors.joining import cat as cat
-from twofold.tensors.joining import cat as concat
-from twofold.tensors.joining import cat as concatenate
 from twofold.tensors.joining import column_stack as column_stack
 from twofold.tensors.joining import dstack as dstack
 from twofold.tensors.joining import flip as flip
@@ -446,7 +444,6 @@ from twofold.tensors.joining import pad as pad
 from twofold.tensors.joining import repeat_interleave as repeat_interleave
 from twofold.tensors.joining import roll as roll
 from twofold.tensors.joining import rot90 as rot90
-from twofold.tensors.joining import stack as stack
 from twofold.tensors.joining import tile as tile
 from twofold.tensors.joining import vstack as row_stack
 from twofold.tensors.joining import vstack as vstack
@@ -481,7 +478,6 @@ from twofold.tensors.linalg_names import lu_solve as lu_solve
 from twofold.tensors.linalg_names import lu_unpack as lu_unpack
 from twofold.tensors.linalg_names import matrix_exp as matrix_exp
 from twofold.tensors.linalg_names import matrix_power as matrix_power
-from twofold.tensors.linalg_names import norm as norm
 from twofold.tensors.linalg_names import orgqr as orgqr
 from twofold.tensors.linalg_names import ormqr as ormqr
 from twofold.tensors.linalg_names import pca_lowrank as pca_lowrank
@@ -583,26 +579,12 @@ from twofold.tensors.recurrent import rnn_relu_cell as rnn_relu_cell
 from twofold.tensors.recurrent import rnn_tanh as rnn_tanh
 from twofold.tensors.recurrent import rnn_tanh_cell as rnn_tanh_cell
 from twofold.tensors.reductions import _kl_div as kl_div
-from twofold.tensors.reductions import aminmax as aminmax
 from twofold.tensors.reductions import batch_norm as batch_norm
 from twofold.tensors.reductions import cross_entropy as cross_entropy
-from twofold.tensors.reductions import cummax as cummax
-from twofold.tensors.reductions import cummin as cummin
 from twofold.tensors.reductions import instance_norm as instance_norm
-from twofold.tensors.reductions import kthvalue as kthvalue
-from twofold.tensors.reductions import max as max
-from twofold.tensors.reductions import median as median
-from twofold.tensors.reductions import min as min
 from twofold.tensors.reductions import msort as msort
-from twofold.tensors.reductions import nanmean as nanmean
 from twofold.tensors.reductions import normalize as normalize
 from twofold.tensors.reductions import softmin as softmin
-from twofold.tensors.reductions import sort as sort
-from twofold.tensors.reductions import std as std
-from twofold.tensors.reductions import std_mean as std_mean
-from twofold.tensors.reductions import topk as topk
-from twofold.tensors.reductions import var as var
-from twofold.tensors.reductions import var_mean as var_mean
 from twofold.tensors.resampling import interpolate as interpolate
 from twofold.tensors.resampling import upsample as upsample
 from twofold.tensors.resampling import upsample_bilinear as upsample_bilinear
@@ -647,10 +629,6 @@ from twofold.tensors.shapes import unflatten as unflatten
 from twofold.tensors.shapes import unsqueeze as unsqueeze
 from twofold.tensors.statistics import corrcoef as corrcoef
 from twofold.tensors.statistics import cov as cov
-from twofold.tensors.statistics import mode as mode
-from twofold.tensors.statistics import nanmedian as nanmedian
-from twofold.tensors.statistics import nanquantile as nanquantile
-from twofold.tensors.statistics import quantile as quantile
 from twofold.tensors.statistics import renorm as renorm
 from twofold.tensors.vision import adaptive_max_pool1d_with_indices as adaptive_max_pool1d_with_indices
 from twofold.tensors.vision import adaptive_max_pool2d_with_indices as adaptive_max_pool2d_with_indices
@@ -1361,6 +1339,58 @@ __all__ = [
     "zeros_like",
 ]
 
+def var(input: _Tensor, dim: Any = None, unbiased: _bool | None = None, keepdim: _bool = False, *, correction: Number | None = None) -> _Tensor:
+    """The variance over `dim` (all by default). correction: what is taken off the number of elements (1); unbiased=False means 0."""
+
+def std(input: _Tensor, dim: Any = None, unbiased: _bool | None = None, keepdim: _bool = False, *, correction: Number | None = None) -> _Tensor:
+    """The standard deviation over `dim` (all by default), see `var`."""
+
+def max(input: _Tensor, dim: Any = None, keepdim: _bool = False, *, other: _Tensor | None = None) -> Any:
+    """The greatest element; with `dim` (values, indices) along that dimension; with a second tensor the elementwise maximum."""
+
+def min(input: _Tensor, dim: Any = None, keepdim: _bool = False, *, other: _Tensor | None = None) -> Any:
+    """The least element; with `dim` (values, indices) along that dimension; with a second tensor the elementwise minimum."""
+
+def cummax(input: _Tensor, dim: _int) -> Any:
+    """(values, indices): running maxima along `dim` and the latest index of each."""
+
+def cummin(input: _Tensor, dim: _int) -> Any:
+    """(values, indices): running minima along `dim` and the latest index of each."""
+
+def sort(input: _Tensor, dim: _int = -1, descending: _bool = False, stable: _bool = False) -> Any:
+    """(values, indices) sorted along `dim`; equal elements keep their order whatever `stable` says."""
+
+def topk(input: _Tensor, k: _int, dim: _int = -1, largest: _bool = True, sorted: _bool = True) -> Any:
+    """(values, indices) of the `k` greatest (or least) elements along `dim`, in order."""
+
+def kthvalue(input: _Tensor, k: _int, dim: _int = -1, keepdim: _bool = False) -> Any:
+    """(values, indices) of the `k`-th least element along `dim`."""
+
+def median(input: _Tensor, dim: _int | None = None, keepdim: _bool = False) -> Any:
+    """The lower median of all elements; with `dim` (values, indices) along that dimension."""
+
+def nanmedian(input: _Tensor, dim: _int | None = None, keepdim: _bool = False) -> Any:
+    """The lower median of the elements that are not NaN; with `dim` (values, indices) along that dimension."""
+
+def mode(input: _Tensor, dim: _int = -1, keepdim: _bool = False) -> Any:
+    """(values, indices): the element that occurs most often along `dim` (of several the least), and its last index."""
+
+def cat(tensors: Sequence[_Tensor], dim: _int = 0) -> _Tensor:
+    """The tensors one after another along an existing dimension. An empty 1-d tensor goes with any others, as in PyTorch."""
+
+def stack(tensors: Sequence[_Tensor], dim: _int = 0) -> _Tensor:
+    """Tensors of one shape joined along a new dimension."""
+
+def unique(input: _Tensor, sorted: _bool = True, return_inverse: _bool = False, return_counts: _bool = False, dim: _int | None = None) -> Any:
+    """The distinct elements (or slices of `dim`) in ascending order; with `return_inverse` also the place of each element among them, with
+    `return_counts` also how often each occurs. NaN equals nothing. Not differentiable.
+    """
+
+def unique_consecutive(input: _Tensor, return_inverse: _bool = False, return_counts: _bool = False, dim: _int | None = None) -> Any:
+    """The first element (or slice of `dim`) of each run of equal ones; with `return_inverse` also the run each element is in, with
+    `return_counts` also the runs' lengths. Not differentiable.
+    """
+
 def tril_indices(row: _int, col: _int, offset: _int = 0, *, dtype: Any = None, device: Any = None) -> _Tensor:
     """The positions (a row of row numbers, a row of column numbers) of the lower triangle of a matrix."""
 
@@ -1375,6 +1405,40 @@ def vsplit(input: _Tensor, indices_or_sections: Any) -> tuple[_Tensor, ...]:
 
 def dsplit(input: _Tensor, indices_or_sections: Any) -> tuple[_Tensor, ...]:
     """`tensor_split` along a fixed dimension; a number of sections must divide its size."""
+
+def concat(tensors: Sequence[_Tensor], dim: _int = 0) -> _Tensor:
+    """The tensors one after another along an existing dimension. An empty 1-d tensor goes with any others, as in PyTorch."""
+
+def concatenate(tensors: Sequence[_Tensor], dim: _int = 0) -> _Tensor:
+    """The tensors one after another along an existing dimension. An empty 1-d tensor goes with any others, as in PyTorch."""
+
+def aminmax(input: _Tensor, *, dim: _int | None = None, keepdim: _bool = False) -> tuple[_Tensor, _Tensor]:
+    """(amin, amax) of all elements or along one dimension."""
+
+def var_mean(input: _Tensor, dim: Any = None, unbiased: _bool | None = None, keepdim: _bool = False, *, correction: Number | None = None) -> tuple[_Tensor, _Tensor]:
+    """(variance, mean) over `dim`."""
+
+def std_mean(input: _Tensor, dim: Any = None, unbiased: _bool | None = None, keepdim: _bool = False, *, correction: Number | None = None) -> tuple[_Tensor, _Tensor]:
+    """(standard deviation, mean) over `dim`."""
+
+def nanmean(input: _Tensor, dim: Any = None, keepdim: _bool = False, *, dtype: Any = None) -> _Tensor:
+    """The mean over `dim` of the elements that are not NaN."""
+
+def quantile(input: _Tensor, q: _Tensor | _float, dim: _int | None = None, keepdim: _bool = False, *, interpolation: str = 'linear') -> _Tensor:
+    """The q-quantiles over one dimension (of all elements by default); a 1-d `q` gives a new first dimension. NaN where there is a NaN.
+
+    interpolation between the two nearest elements: "linear", "lower", "higher", "midpoint", "nearest". Definition 7 of Hyndman and Fan,
+    Sample Quantiles in Statistical Packages, 1996.
+    """
+
+def nanquantile(input: _Tensor, q: _Tensor | _float, dim: _int | None = None, keepdim: _bool = False, *, interpolation: str = 'linear') -> _Tensor:
+    """`quantile` of the elements that are not NaN; NaN where there are none."""
+
+def norm(input: _Tensor, p: Any = 'fro', dim: Any = None, keepdim: _bool = False, out: None = None, dtype: Any = None) -> _Tensor:
+    """The p-norm over `dim` of the elements as vectors (p a number, inf, -inf), or of matrices: "fro", "nuc"; see `linalg.norm`.
+
+    All dimensions by default; "nuc" needs two.
+    """
 
 def grid_sampler_2d(input: _Tensor, grid: _Tensor, interpolation_mode: _int, padding_mode: _int, align_corners: _bool) -> _Tensor:
     """`grid_sampler` for inputs of 4 dimensions."""

@@ -279,6 +279,13 @@ def wrap_dim(dim: int, rank: int, name: str) -> int:
     return dim + size if dim < 0 else dim
 
 
+def given_axis(name: str, axis: Any) -> Any:
+    """NumPy's name `axis` in place of a required `dim` that was not given."""
+    if axis is None:
+        raise ArgumentError(f"{name}() is missing the argument 'dim'")
+    return axis
+
+
 def _wrong(op: Op, p: Param, value: Any) -> ArgumentError:
     return ArgumentError(f"{op.name}(): argument {p.name!r} must be {p.annotation()}, not {type(value).__name__} ({value!r:.80})")
 
@@ -381,6 +388,7 @@ def get_op(name: str) -> Op:
 
 
 __all__ = [
-    "NOT_DIFFERENTIABLE", "REQUIRED", "VOCABULARY", "Joint", "Op", "Output", "Param", "Signature", "first_rank", "get_op", "register",
+    "NOT_DIFFERENTIABLE", "REQUIRED", "VOCABULARY", "Joint", "Op", "Output", "Param", "Signature", "first_rank", "get_op", "given_axis",
+    "register",
     "wrap_dim",
 ]  # fmt: skip

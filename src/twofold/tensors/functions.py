@@ -6,6 +6,7 @@ modules want as methods only (or under a method's own signature).
 
 from __future__ import annotations
 
+import functools
 import importlib
 from collections.abc import Callable
 from typing import Any
@@ -56,6 +57,28 @@ PLAIN = (
 )
 """Modules of plain functions; each has a table FUNCTIONS, and may have INPLACE and METHODS."""
 
+WITH_AXIS = (
+    "aminmax", "cat", "concat", "concatenate", "cummax", "cummin", "kthvalue", "max", "median", "min", "mode", "nanmean", "nanmedian",
+    "nanquantile", "norm", "quantile", "sort", "stack", "std", "std_mean", "topk", "unique", "unique_consecutive",
+    "var", "var_mean",
+)  # fmt: skip
+"""Plain functions that take NumPy's `axis` and `keepdims` for `dim` and `keepdim`, as the generated reductions do."""
+
+
+def with_axis(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function under NumPy's names of arguments too."""
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if "axis" in kwargs and "dim" not in kwargs:
+            kwargs["dim"] = kwargs.pop("axis")
+        if "keepdims" in kwargs and "keepdim" not in kwargs:
+            kwargs["keepdim"] = kwargs.pop("keepdims")
+        return function(*args, **kwargs)
+
+    return call
+
+
 for _family in FAMILIES:
     _module = importlib.import_module(f"twofold.tensors.generated.{_family}")
     GENERATED.update(_module.FUNCTIONS)
@@ -67,6 +90,10 @@ for _name in PLAIN:
     FUNCTIONS.update(_module.FUNCTIONS)
     INPLACE.update(getattr(_module, "INPLACE", {}))
     METHODS.update(getattr(_module, "METHODS", {}))
+for _name in WITH_AXIS:
+    for _table in (FUNCTIONS, METHODS):
+        if _name in _table:
+            _table[_name] = with_axis(_table[_name])
 fill_tensor({name: f for name, f in FUNCTIONS.items() if name not in GENERATED})
 for _name in ("batching_rules", "batching_nn", "batching_more"):
     importlib.import_module(f"twofold.tensors.{_name}")

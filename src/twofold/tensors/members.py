@@ -477,7 +477,7 @@ class TensorMembers:
     def alias_copy(self) -> Tensor:
         """A contiguous copy of the tensor."""
 
-    def all(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False) -> Tensor:
+    def all(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, axis: _int | Sequence[_int] | None = None, keepdims: _bool | None = None) -> Tensor:
         """Whether every element over `dim` (all dimensions by default) is not 0; True of no elements. bool, of uint8 uint8 as in PyTorch."""
 
     def allclose(self, other: Tensor, rtol: _float = 1e-05, atol: _float = 1e-08, equal_nan: _bool = False) -> _bool:
@@ -486,19 +486,16 @@ class TensorMembers:
     def alpha_dropout(self, p: _float = 0.5, training: _bool = False, inplace: _bool = False) -> Tensor:
         """Dropout that keeps mean and variance of self-normalising networks. Source: Klambauer et al., arXiv:1706.02515."""
 
-    def amax(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False) -> Tensor:
+    def amax(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, axis: _int | Sequence[_int] | None = None, keepdims: _bool | None = None) -> Tensor:
         """The greatest element over `dim` (all dimensions by default); NaN if there is one. The gradient is shared evenly by equal maxima."""
 
-    def amin(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False) -> Tensor:
+    def amin(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, axis: _int | Sequence[_int] | None = None, keepdims: _bool | None = None) -> Tensor:
         """The least element over `dim` (all dimensions by default); NaN if there is one. The gradient is shared evenly by equal minima."""
-
-    def aminmax(self, *, dim: _int | None = None, keepdim: _bool = False) -> tuple[Tensor, Tensor]:
-        """(amin, amax) of all elements or along one dimension."""
 
     def angle(self) -> Tensor:
         """The angle of a real number in the complex plane: 0, or pi for a negative number. The gradient is zero."""
 
-    def any(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False) -> Tensor:
+    def any(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, axis: _int | Sequence[_int] | None = None, keepdims: _bool | None = None) -> Tensor:
         """Whether some element over `dim` (all dimensions by default) is not 0; False of no elements. bool, of uint8 uint8 as in PyTorch."""
 
     def apply_(self, callable: Callable[[Any], Any]) -> Tensor:
@@ -546,13 +543,13 @@ class TensorMembers:
     def arctanh_(self) -> Tensor:
         """`atanh` whose result is written into the first operand, which is returned."""
 
-    def argmax(self, dim: _int | None = None, keepdim: _bool = False) -> Tensor:
+    def argmax(self, dim: _int | None = None, keepdim: _bool = False, *, axis: _int | None = None, keepdims: _bool | None = None) -> Tensor:
         """The index of the first greatest element along `dim` (of the flattened tensor by default); of the first NaN if there is one."""
 
-    def argmin(self, dim: _int | None = None, keepdim: _bool = False) -> Tensor:
+    def argmin(self, dim: _int | None = None, keepdim: _bool = False, *, axis: _int | None = None, keepdims: _bool | None = None) -> Tensor:
         """The index of the first least element along `dim` (of the flattened tensor by default); of the first NaN if there is one."""
 
-    def argsort(self, dim: _int = -1, descending: _bool = False, stable: _bool = False) -> Tensor:
+    def argsort(self, dim: _int = -1, descending: _bool = False, stable: _bool = False, *, axis: _int | None = None) -> Tensor:
         """The indices that sort the elements along `dim`, see `sort`."""
 
     def argwhere(self) -> Tensor:
@@ -823,7 +820,7 @@ class TensorMembers:
     def cosh_(self) -> Tensor:
         """`cosh` whose result is written into the first operand, which is returned."""
 
-    def count_nonzero(self, dim: _int | Sequence[_int] | None = None) -> Tensor:
+    def count_nonzero(self, dim: _int | Sequence[_int] | None = None, *, axis: _int | Sequence[_int] | None = None) -> Tensor:
         """How many elements over `dim` (all dimensions by default) are not 0."""
 
     def cov(self, *, correction: _int = 1, fweights: Tensor | None = None, aweights: Tensor | None = None) -> Tensor:
@@ -847,16 +844,16 @@ class TensorMembers:
     def cummin(self, dim: _int) -> Any:
         """(values, indices): running minima along `dim` and the latest index of each."""
 
-    def cumprod(self, dim: _int, *, dtype: DTypeLike | None = None) -> Tensor:
+    def cumprod(self, dim: _int | None = None, *, dtype: DTypeLike | None = None, axis: _int | None = None) -> Tensor:
         """Running products along `dim`. Integers and bools are multiplied in int64. The gradient is exact where elements are 0."""
 
-    def cumprod_(self, dim: _int, *, dtype: DTypeLike | None = None) -> Tensor:
+    def cumprod_(self, dim: _int | None = None, *, dtype: DTypeLike | None = None, axis: _int | None = None) -> Tensor:
         """`cumprod` whose result is written into the first operand, which is returned."""
 
-    def cumsum(self, dim: _int, *, dtype: DTypeLike | None = None) -> Tensor:
+    def cumsum(self, dim: _int | None = None, *, dtype: DTypeLike | None = None, axis: _int | None = None) -> Tensor:
         """Running sums along `dim`. Integers and bools are summed in int64."""
 
-    def cumsum_(self, dim: _int, *, dtype: DTypeLike | None = None) -> Tensor:
+    def cumsum_(self, dim: _int | None = None, *, dtype: DTypeLike | None = None, axis: _int | None = None) -> Tensor:
         """`cumsum` whose result is written into the first operand, which is returned."""
 
     def data_ptr(self) -> _int:
@@ -1506,7 +1503,7 @@ class TensorMembers:
     def log_normal_(self, mean: _float = 1.0, std: _float = 2.0, *, generator: Generator | None = None) -> Tensor:
         """Fill with exp of normal numbers."""
 
-    def log_softmax(self, dim: _int, *, dtype: DTypeLike | None = None) -> Tensor:
+    def log_softmax(self, dim: _int | None = None, *, dtype: DTypeLike | None = None, axis: _int | None = None) -> Tensor:
         """The logarithm of `softmax`, computed as input - max - log(sum(exp(input - max)))."""
 
     def logaddexp(self, other: Tensor | Number) -> Tensor:
@@ -1515,7 +1512,7 @@ class TensorMembers:
     def logaddexp2(self, other: Tensor | Number) -> Tensor:
         """log2(2**input + 2**other) without overflow."""
 
-    def logcumsumexp(self, dim: _int) -> Tensor:
+    def logcumsumexp(self, dim: _int | None = None, *, axis: _int | None = None) -> Tensor:
         """The logarithms of running sums of exponentials along `dim`, without overflow."""
 
     def logdet(self) -> Tensor:
@@ -1554,7 +1551,7 @@ class TensorMembers:
     def logsigmoid(self) -> Tensor:
         """log(sigmoid(x)) without overflow."""
 
-    def logsumexp(self, dim: _int | Sequence[_int], keepdim: _bool = False) -> Tensor:
+    def logsumexp(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, axis: _int | Sequence[_int] | None = None, keepdims: _bool | None = None) -> Tensor:
         """log(sum(exp(input))) over `dim` without overflow: the maximum is taken out first. Integers become the default float dtype."""
 
     def long(self, memory_format: Any = None) -> Tensor:
@@ -1639,7 +1636,7 @@ class TensorMembers:
     def maximum(self, other: Tensor | Number) -> Tensor:
         """The larger of two elements; NaN if either is NaN. Equal elements share the gradient."""
 
-    def mean(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: DTypeLike | None = None) -> Tensor:
+    def mean(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: DTypeLike | None = None, axis: _int | Sequence[_int] | None = None, keepdims: _bool | None = None) -> Tensor:
         """The mean over `dim` (all dimensions by default); NaN of no elements. Takes floating-point tensors, others with `dtype=`."""
 
     def median(self, dim: _int | None = None, keepdim: _bool = False) -> Any:
@@ -1724,16 +1721,10 @@ class TensorMembers:
     def nan_to_num_(self, nan: _float | None = None, posinf: _float | None = None, neginf: _float | None = None) -> Tensor:
         """`nan_to_num` whose result is written into the first operand, which is returned."""
 
-    def nanmean(self, dim: Any = None, keepdim: _bool = False, *, dtype: Any = None) -> Tensor:
-        """The mean over `dim` of the elements that are not NaN."""
-
     def nanmedian(self, dim: _int | None = None, keepdim: _bool = False) -> Any:
         """The lower median of the elements that are not NaN; with `dim` (values, indices) along that dimension."""
 
-    def nanquantile(self, q: Tensor | _float, dim: _int | None = None, keepdim: _bool = False, *, interpolation: str = 'linear') -> Tensor:
-        """`quantile` of the elements that are not NaN; NaN where there are none."""
-
-    def nansum(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: DTypeLike | None = None) -> Tensor:
+    def nansum(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: DTypeLike | None = None, axis: _int | Sequence[_int] | None = None, keepdims: _bool | None = None) -> Tensor:
         """The sum over `dim` in which NaN counts as 0."""
 
     def narrow(self, dim: _int, start: Any, length: _int) -> Tensor:
@@ -1893,7 +1884,7 @@ class TensorMembers:
         Raises ShapeError for other sizes.
         """
 
-    def prod(self, dim: _int | None = None, keepdim: _bool = False, *, dtype: DTypeLike | None = None) -> Tensor:
+    def prod(self, dim: _int | None = None, keepdim: _bool = False, *, dtype: DTypeLike | None = None, axis: _int | None = None, keepdims: _bool | None = None) -> Tensor:
         """The product over one dimension (all by default); 1 of no elements. Integers and bools are multiplied in int64."""
 
     def put(self, index: Tensor, source: Tensor, accumulate: _bool = False) -> Tensor:
@@ -1904,13 +1895,6 @@ class TensorMembers:
 
     def qr(self, some: _bool = True) -> Any:
         """(Q, R), reduced or (some=False) complete; `linalg.qr`."""
-
-    def quantile(self, q: Tensor | _float, dim: _int | None = None, keepdim: _bool = False, *, interpolation: str = 'linear') -> Tensor:
-        """The q-quantiles over one dimension (of all elements by default); a 1-d `q` gives a new first dimension. NaN where there is a NaN.
-
-        interpolation between the two nearest elements: "linear", "lower", "higher", "midpoint", "nearest". Definition 7 of Hyndman and Fan,
-        Sample Quantiles in Statistical Packages, 1996.
-        """
 
     def rad2deg(self) -> Tensor:
         """Radians to degrees."""
@@ -2133,7 +2117,7 @@ class TensorMembers:
     def slogdet(self) -> Any:
         """(sign, logabsdet); `linalg.slogdet`."""
 
-    def softmax(self, dim: _int, *, dtype: DTypeLike | None = None) -> Tensor:
+    def softmax(self, dim: _int | None = None, *, dtype: DTypeLike | None = None, axis: _int | None = None) -> Tensor:
         """exp(input) divided by its sum over `dim`, computed after taking out the maximum. `dtype`: convert the input first."""
 
     def softmin(self, dim: _int, *, dtype: Any = None) -> Tensor:
@@ -2187,9 +2171,6 @@ class TensorMembers:
     def std(self, dim: Any = None, unbiased: _bool | None = None, keepdim: _bool = False, *, correction: Number | None = None) -> Tensor:
         """The standard deviation over `dim` (all by default), see `var`."""
 
-    def std_mean(self, dim: Any = None, unbiased: _bool | None = None, keepdim: _bool = False, *, correction: Number | None = None) -> tuple[Tensor, Tensor]:
-        """(standard deviation, mean) over `dim`."""
-
     def storage_offset(self) -> _int:
         """The distance, in elements, of the first element from the start of its base's memory."""
 
@@ -2215,7 +2196,7 @@ class TensorMembers:
     def subtract_(self, other: Tensor | Number, *, alpha: Number = 1) -> Tensor:
         """`sub` written into the first operand, which is returned."""
 
-    def sum(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: DTypeLike | None = None) -> Tensor:
+    def sum(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: DTypeLike | None = None, axis: _int | Sequence[_int] | None = None, keepdims: _bool | None = None) -> Tensor:
         """The sum over `dim` (all dimensions by default). Integers and bools are summed in int64."""
 
     def sum_to_size(self, *size: Any) -> Tensor:
@@ -2398,9 +2379,6 @@ class TensorMembers:
 
     def var(self, dim: Any = None, unbiased: _bool | None = None, keepdim: _bool = False, *, correction: Number | None = None) -> Tensor:
         """The variance over `dim` (all by default). correction: what is taken off the number of elements (1); unbiased=False means 0."""
-
-    def var_mean(self, dim: Any = None, unbiased: _bool | None = None, keepdim: _bool = False, *, correction: Number | None = None) -> tuple[Tensor, Tensor]:
-        """(variance, mean) over `dim`."""
 
     def vdot(self, other: Tensor) -> Tensor:
         """The sum of the products of two vectors; `dot`."""

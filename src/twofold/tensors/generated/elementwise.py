@@ -19,7 +19,7 @@ from numpy import maximum as _np_maximum
 from numpy import minimum as _np_minimum
 
 from twofold.ir.mode import MODE, grad_enabled
-from twofold.ir.op import get_op
+from twofold.ir.op import get_op, given_axis
 from twofold.ir.types import scalar_type
 from twofold.tape.node import tick
 from twofold.tape.plan import scalar_key, table

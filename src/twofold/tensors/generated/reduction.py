@@ -10,7 +10,7 @@ from typing import Any
 
 
 from twofold.ir.mode import MODE, grad_enabled
-from twofold.ir.op import get_op
+from twofold.ir.op import get_op, given_axis
 from twofold.ir.types import scalar_type
 from twofold.tape.node import tick
 from twofold.tape.plan import scalar_key, table
@@ -89,8 +89,12 @@ class SumBackward0(OpNode):
 
 NODE_CLASSES["sum"] = SumBackward0
 
-def sum(input: Tensor, dim: int | Sequence[int] | None = None, keepdim: bool = False, *, dtype: DTypeLike | None = None) -> Tensor:
+def sum(input: Tensor, dim: int | Sequence[int] | None = None, keepdim: bool = False, *, dtype: DTypeLike | None = None, axis: int | Sequence[int] | None = None, keepdims: bool | None = None) -> Tensor:
     """The sum over `dim` (all dimensions by default). Integers and bools are summed in int64."""
+    if axis is not None:
+        dim = axis
+    if keepdims is not None:
+        keepdim = keepdims
     if MODE.special or type(input) is not Tensor:
         return dispatch(_sum, (input,), {"dim": dim, "keepdim": keepdim, "dtype": dtype})
     t0 = input._type
@@ -185,8 +189,12 @@ class MeanBackward0(OpNode):
 
 NODE_CLASSES["mean"] = MeanBackward0
 
-def mean(input: Tensor, dim: int | Sequence[int] | None = None, keepdim: bool = False, *, dtype: DTypeLike | None = None) -> Tensor:
+def mean(input: Tensor, dim: int | Sequence[int] | None = None, keepdim: bool = False, *, dtype: DTypeLike | None = None, axis: int | Sequence[int] | None = None, keepdims: bool | None = None) -> Tensor:
     """The mean over `dim` (all dimensions by default); NaN of no elements. Takes floating-point tensors, others with `dtype=`."""
+    if axis is not None:
+        dim = axis
+    if keepdims is not None:
+        keepdim = keepdims
     if MODE.special or type(input) is not Tensor:
         return dispatch(_mean, (input,), {"dim": dim, "keepdim": keepdim, "dtype": dtype})
     t0 = input._type
@@ -236,8 +244,12 @@ class NansumBackward0(OpNode):
 
 NODE_CLASSES["nansum"] = NansumBackward0
 
-def nansum(input: Tensor, dim: int | Sequence[int] | None = None, keepdim: bool = False, *, dtype: DTypeLike | None = None) -> Tensor:
+def nansum(input: Tensor, dim: int | Sequence[int] | None = None, keepdim: bool = False, *, dtype: DTypeLike | None = None, axis: int | Sequence[int] | None = None, keepdims: bool | None = None) -> Tensor:
     """The sum over `dim` in which NaN counts as 0."""
+    if axis is not None:
+        dim = axis
+    if keepdims is not None:
+        keepdim = keepdims
     if MODE.special or type(input) is not Tensor:
         return dispatch(_nansum, (input,), {"dim": dim, "keepdim": keepdim, "dtype": dtype})
     t0 = input._type
@@ -288,8 +300,12 @@ class ProdBackward0(OpNode):
 
 NODE_CLASSES["prod"] = ProdBackward0
 
-def prod(input: Tensor, dim: int | None = None, keepdim: bool = False, *, dtype: DTypeLike | None = None) -> Tensor:
+def prod(input: Tensor, dim: int | None = None, keepdim: bool = False, *, dtype: DTypeLike | None = None, axis: int | None = None, keepdims: bool | None = None) -> Tensor:
     """The product over one dimension (all by default); 1 of no elements. Integers and bools are multiplied in int64."""
+    if axis is not None:
+        dim = axis
+    if keepdims is not None:
+        keepdim = keepdims
     if MODE.special or type(input) is not Tensor:
         return dispatch(_prod, (input,), {"dim": dim, "keepdim": keepdim, "dtype": dtype})
     t0 = input._type
@@ -448,8 +464,12 @@ class AmaxBackward0(OpNode):
 
 NODE_CLASSES["amax"] = AmaxBackward0
 
-def amax(input: Tensor, dim: int | Sequence[int] | None = None, keepdim: bool = False) -> Tensor:
+def amax(input: Tensor, dim: int | Sequence[int] | None = None, keepdim: bool = False, *, axis: int | Sequence[int] | None = None, keepdims: bool | None = None) -> Tensor:
     """The greatest element over `dim` (all dimensions by default); NaN if there is one. The gradient is shared evenly by equal maxima."""
+    if axis is not None:
+        dim = axis
+    if keepdims is not None:
+        keepdim = keepdims
     if MODE.special or type(input) is not Tensor:
         return dispatch(_amax, (input,), {"dim": dim, "keepdim": keepdim})
     t0 = input._type
@@ -501,8 +521,12 @@ class AminBackward0(OpNode):
 
 NODE_CLASSES["amin"] = AminBackward0
 
-def amin(input: Tensor, dim: int | Sequence[int] | None = None, keepdim: bool = False) -> Tensor:
+def amin(input: Tensor, dim: int | Sequence[int] | None = None, keepdim: bool = False, *, axis: int | Sequence[int] | None = None, keepdims: bool | None = None) -> Tensor:
     """The least element over `dim` (all dimensions by default); NaN if there is one. The gradient is shared evenly by equal minima."""
+    if axis is not None:
+        dim = axis
+    if keepdims is not None:
+        keepdim = keepdims
     if MODE.special or type(input) is not Tensor:
         return dispatch(_amin, (input,), {"dim": dim, "keepdim": keepdim})
     t0 = input._type
@@ -747,8 +771,12 @@ _argmax = get_op("argmax")
 _argmax_plans = table(_argmax)
 
 
-def argmax(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
+def argmax(input: Tensor, dim: int | None = None, keepdim: bool = False, *, axis: int | None = None, keepdims: bool | None = None) -> Tensor:
     """The index of the first greatest element along `dim` (of the flattened tensor by default); of the first NaN if there is one."""
+    if axis is not None:
+        dim = axis
+    if keepdims is not None:
+        keepdim = keepdims
     if MODE.special or type(input) is not Tensor:
         return dispatch(_argmax, (input,), {"dim": dim, "keepdim": keepdim})
     t0 = input._type
@@ -772,8 +800,12 @@ _argmin = get_op("argmin")
 _argmin_plans = table(_argmin)
 
 
-def argmin(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
+def argmin(input: Tensor, dim: int | None = None, keepdim: bool = False, *, axis: int | None = None, keepdims: bool | None = None) -> Tensor:
     """The index of the first least element along `dim` (of the flattened tensor by default); of the first NaN if there is one."""
+    if axis is not None:
+        dim = axis
+    if keepdims is not None:
+        keepdim = keepdims
     if MODE.special or type(input) is not Tensor:
         return dispatch(_argmin, (input,), {"dim": dim, "keepdim": keepdim})
     t0 = input._type
@@ -797,8 +829,12 @@ _any = get_op("any")
 _any_plans = table(_any)
 
 
-def any(input: Tensor, dim: int | Sequence[int] | None = None, keepdim: bool = False) -> Tensor:
+def any(input: Tensor, dim: int | Sequence[int] | None = None, keepdim: bool = False, *, axis: int | Sequence[int] | None = None, keepdims: bool | None = None) -> Tensor:
     """Whether some element over `dim` (all dimensions by default) is not 0; False of no elements. bool, of uint8 uint8 as in PyTorch."""
+    if axis is not None:
+        dim = axis
+    if keepdims is not None:
+        keepdim = keepdims
     if MODE.special or type(input) is not Tensor:
         return dispatch(_any, (input,), {"dim": dim, "keepdim": keepdim})
     t0 = input._type
@@ -822,8 +858,12 @@ _all = get_op("all")
 _all_plans = table(_all)
 
 
-def all(input: Tensor, dim: int | Sequence[int] | None = None, keepdim: bool = False) -> Tensor:
+def all(input: Tensor, dim: int | Sequence[int] | None = None, keepdim: bool = False, *, axis: int | Sequence[int] | None = None, keepdims: bool | None = None) -> Tensor:
     """Whether every element over `dim` (all dimensions by default) is not 0; True of no elements. bool, of uint8 uint8 as in PyTorch."""
+    if axis is not None:
+        dim = axis
+    if keepdims is not None:
+        keepdim = keepdims
     if MODE.special or type(input) is not Tensor:
         return dispatch(_all, (input,), {"dim": dim, "keepdim": keepdim})
     t0 = input._type
@@ -847,8 +887,10 @@ _count_nonzero = get_op("count_nonzero")
 _count_nonzero_plans = table(_count_nonzero)
 
 
-def count_nonzero(input: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
+def count_nonzero(input: Tensor, dim: int | Sequence[int] | None = None, *, axis: int | Sequence[int] | None = None) -> Tensor:
     """How many elements over `dim` (all dimensions by default) are not 0."""
+    if axis is not None:
+        dim = axis
     if MODE.special or type(input) is not Tensor:
         return dispatch(_count_nonzero, (input,), {"dim": dim})
     t0 = input._type
@@ -887,8 +929,12 @@ class LogsumexpBackward0(OpNode):
 
 NODE_CLASSES["logsumexp"] = LogsumexpBackward0
 
-def logsumexp(input: Tensor, dim: int | Sequence[int], keepdim: bool = False) -> Tensor:
+def logsumexp(input: Tensor, dim: int | Sequence[int] | None = None, keepdim: bool = False, *, axis: int | Sequence[int] | None = None, keepdims: bool | None = None) -> Tensor:
     """log(sum(exp(input))) over `dim` without overflow: the maximum is taken out first. Integers become the default float dtype."""
+    if dim is None:
+        dim = given_axis("logsumexp", axis)
+    if keepdims is not None:
+        keepdim = keepdims
     if MODE.special or type(input) is not Tensor:
         return dispatch(_logsumexp, (input,), {"dim": dim, "keepdim": keepdim})
     t0 = input._type

@@ -10,7 +10,7 @@ from typing import Any
 
 
 from twofold.ir.mode import MODE, grad_enabled
-from twofold.ir.op import get_op
+from twofold.ir.op import get_op, given_axis
 from twofold.ir.types import scalar_type
 from twofold.tape.node import tick
 from twofold.tape.plan import scalar_key, table
@@ -39,8 +39,10 @@ class CumsumBackward0(OpNode):
 
 NODE_CLASSES["cumsum"] = CumsumBackward0
 
-def cumsum(input: Tensor, dim: int, *, dtype: DTypeLike | None = None) -> Tensor:
+def cumsum(input: Tensor, dim: int | None = None, *, dtype: DTypeLike | None = None, axis: int | None = None) -> Tensor:
     """Running sums along `dim`. Integers and bools are summed in int64."""
+    if dim is None:
+        dim = given_axis("cumsum", axis)
     if MODE.special or type(input) is not Tensor:
         return dispatch(_cumsum, (input,), {"dim": dim, "dtype": dtype})
     t0 = input._type
@@ -71,8 +73,10 @@ def cumsum(input: Tensor, dim: int, *, dtype: DTypeLike | None = None) -> Tensor
     return o
 
 
-def cumsum_(input: Tensor, dim: int, *, dtype: DTypeLike | None = None) -> Tensor:
+def cumsum_(input: Tensor, dim: int | None = None, *, dtype: DTypeLike | None = None, axis: int | None = None) -> Tensor:
     """`cumsum` whose result is written into the first operand, which is returned."""
+    if dim is None:
+        dim = given_axis("cumsum", axis)
     return inplace("cumsum", input, dim=dim, dtype=dtype)
 
 
@@ -95,8 +99,10 @@ class CumprodBackward0(OpNode):
 
 NODE_CLASSES["cumprod"] = CumprodBackward0
 
-def cumprod(input: Tensor, dim: int, *, dtype: DTypeLike | None = None) -> Tensor:
+def cumprod(input: Tensor, dim: int | None = None, *, dtype: DTypeLike | None = None, axis: int | None = None) -> Tensor:
     """Running products along `dim`. Integers and bools are multiplied in int64. The gradient is exact where elements are 0."""
+    if dim is None:
+        dim = given_axis("cumprod", axis)
     if MODE.special or type(input) is not Tensor:
         return dispatch(_cumprod, (input,), {"dim": dim, "dtype": dtype})
     t0 = input._type
@@ -129,8 +135,10 @@ def cumprod(input: Tensor, dim: int, *, dtype: DTypeLike | None = None) -> Tenso
     return o
 
 
-def cumprod_(input: Tensor, dim: int, *, dtype: DTypeLike | None = None) -> Tensor:
+def cumprod_(input: Tensor, dim: int | None = None, *, dtype: DTypeLike | None = None, axis: int | None = None) -> Tensor:
     """`cumprod` whose result is written into the first operand, which is returned."""
+    if dim is None:
+        dim = given_axis("cumprod", axis)
     return inplace("cumprod", input, dim=dim, dtype=dtype)
 
 
@@ -260,8 +268,10 @@ class LogcumsumexpBackward0(OpNode):
 
 NODE_CLASSES["logcumsumexp"] = LogcumsumexpBackward0
 
-def logcumsumexp(input: Tensor, dim: int) -> Tensor:
+def logcumsumexp(input: Tensor, dim: int | None = None, *, axis: int | None = None) -> Tensor:
     """The logarithms of running sums of exponentials along `dim`, without overflow."""
+    if dim is None:
+        dim = given_axis("logcumsumexp", axis)
     if MODE.special or type(input) is not Tensor:
         return dispatch(_logcumsumexp, (input,), {"dim": dim})
     t0 = input._type

@@ -10,7 +10,7 @@ from typing import Any
 
 
 from twofold.ir.mode import MODE, grad_enabled
-from twofold.ir.op import get_op
+from twofold.ir.op import get_op, given_axis
 from twofold.ir.types import scalar_type
 from twofold.tape.node import tick
 from twofold.tape.plan import scalar_key, table
@@ -41,8 +41,10 @@ class SoftmaxBackward0(OpNode):
 
 NODE_CLASSES["softmax"] = SoftmaxBackward0
 
-def softmax(input: Tensor, dim: int, *, dtype: DTypeLike | None = None) -> Tensor:
+def softmax(input: Tensor, dim: int | None = None, *, dtype: DTypeLike | None = None, axis: int | None = None) -> Tensor:
     """exp(input) divided by its sum over `dim`, computed after taking out the maximum. `dtype`: convert the input first."""
+    if dim is None:
+        dim = given_axis("softmax", axis)
     if MODE.special or type(input) is not Tensor:
         return dispatch(_softmax, (input,), {"dim": dim, "dtype": dtype})
     t0 = input._type
@@ -93,8 +95,10 @@ class LogSoftmaxBackward0(OpNode):
 
 NODE_CLASSES["log_softmax"] = LogSoftmaxBackward0
 
-def log_softmax(input: Tensor, dim: int, *, dtype: DTypeLike | None = None) -> Tensor:
+def log_softmax(input: Tensor, dim: int | None = None, *, dtype: DTypeLike | None = None, axis: int | None = None) -> Tensor:
     """The logarithm of `softmax`, computed as input - max - log(sum(exp(input - max)))."""
+    if dim is None:
+        dim = given_axis("log_softmax", axis)
     if MODE.special or type(input) is not Tensor:
         return dispatch(_log_softmax, (input,), {"dim": dim, "dtype": dtype})
     t0 = input._type

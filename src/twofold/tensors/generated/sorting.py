@@ -10,7 +10,7 @@ from typing import Any
 
 
 from twofold.ir.mode import MODE, grad_enabled
-from twofold.ir.op import get_op
+from twofold.ir.op import get_op, given_axis
 from twofold.ir.types import scalar_type
 from twofold.tape.node import tick
 from twofold.tape.plan import scalar_key, table
@@ -49,8 +49,10 @@ _argsort = get_op("argsort")
 _argsort_plans = table(_argsort)
 
 
-def argsort(input: Tensor, dim: int = -1, descending: bool = False, stable: bool = False) -> Tensor:
+def argsort(input: Tensor, dim: int = -1, descending: bool = False, stable: bool = False, *, axis: int | None = None) -> Tensor:
     """The indices that sort the elements along `dim`, see `sort`."""
+    if axis is not None:
+        dim = axis
     if MODE.special or type(input) is not Tensor:
         return dispatch(_argsort, (input,), {"dim": dim, "descending": descending, "stable": stable})
     t0 = input._type

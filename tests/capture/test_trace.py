@@ -574,3 +574,19 @@ def test_a_symbol_of_a_failed_trace_writes_nothing():
         twofold.trace(lambda x: kept.append(x) or 1 / 0, (twofold.ones(2),))
     with pytest.raises(GraphError, match="has ended"):
         twofold.ones(2) + kept[0]
+
+
+def test_slices_with_symbolic_bounds_of_either_sign() -> None:
+    """Lengths of `-k:` and its like hold for every size, 0 included."""
+
+    def f(x, y):
+        n = y.shape[0]
+        return x[:, -n:], x[:, :-n], x[:, n:], x[:, :n], x[:, 1:-n], x[:, -n - 1 :]
+
+    graph_module = twofold.trace(f, (twofold.ones(4, 6), twofold.ones(2)), dynamic_shapes={"x": {1: "m"}, "y": {0: "n"}})
+    lengths = [v.type.shape[1] for v in graph_module.graph.outputs]
+    for m in (0, 1, 2, 6, 7):
+        for n in (0, 1, 2, 6, 9):
+            expected = [t.shape[1] for t in f(twofold.ones(4, m), twofold.ones(n))]
+            assert [d if type(d) is int else d.evaluate({"m": m, "n": n}) for d in lengths] == expected, (m, n)
+            assert [t.shape[1] for t in graph_module(twofold.ones(4, m), twofold.ones(n))] == expected, (m, n)

@@ -69,11 +69,18 @@ def slice_length(n: Any, start: Any, end: Any, step: int) -> Any:
 
 
 def _bound(n: Any, bound: Any, default: Any) -> Any:
-    """A slice bound counted from the front and cut to the dimension."""
+    """A slice bound counted from the front and cut to the dimension.
+
+    A symbolic bound is negative where it cannot be positive (`x[:, -k:]`); where it can be either it is taken for a size, as `x[:n - 1]`
+    means it.
+    """
     if bound is None:
         return default
-    if type(bound) is int and bound < 0:
+    greatest = bound if type(bound) is int else bound.bounds[1]
+    if greatest is not None and greatest < 0:
         return dims.maximum(n + bound, 0)
+    if type(bound) is not int and greatest == 0:  # -k where k may be 0, which means the front: (n + bound) modulo n, for n = 0 too
+        return (n + dims.maximum(bound, -n)) % dims.maximum(n, 1)
     return dims.minimum(bound, n)
 
 

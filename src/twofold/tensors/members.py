@@ -492,6 +492,9 @@ class TensorMembers:
     def amin(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, axis: _int | Sequence[_int] | None = None, keepdims: _bool | None = None) -> Tensor:
         """The least element over `dim` (all dimensions by default); NaN if there is one. The gradient is shared evenly by equal minima."""
 
+    def aminmax(self, *, dim: _int | None = None, keepdim: _bool = False) -> tuple[Tensor, Tensor]:
+        """(amin, amax) of all elements or along one dimension."""
+
     def angle(self) -> Tensor:
         """The angle of a real number in the complex plane: 0, or pi for a negative number. The gradient is zero."""
 
@@ -1721,8 +1724,14 @@ class TensorMembers:
     def nan_to_num_(self, nan: _float | None = None, posinf: _float | None = None, neginf: _float | None = None) -> Tensor:
         """`nan_to_num` whose result is written into the first operand, which is returned."""
 
+    def nanmean(self, dim: Any = None, keepdim: _bool = False, *, dtype: Any = None) -> Tensor:
+        """The mean over `dim` of the elements that are not NaN."""
+
     def nanmedian(self, dim: _int | None = None, keepdim: _bool = False) -> Any:
         """The lower median of the elements that are not NaN; with `dim` (values, indices) along that dimension."""
+
+    def nanquantile(self, q: Tensor | _float, dim: _int | None = None, keepdim: _bool = False, *, interpolation: str = 'linear') -> Tensor:
+        """`quantile` of the elements that are not NaN; NaN where there are none."""
 
     def nansum(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: DTypeLike | None = None, axis: _int | Sequence[_int] | None = None, keepdims: _bool | None = None) -> Tensor:
         """The sum over `dim` in which NaN counts as 0."""
@@ -1895,6 +1904,13 @@ class TensorMembers:
 
     def qr(self, some: _bool = True) -> Any:
         """(Q, R), reduced or (some=False) complete; `linalg.qr`."""
+
+    def quantile(self, q: Tensor | _float, dim: _int | None = None, keepdim: _bool = False, *, interpolation: str = 'linear') -> Tensor:
+        """The q-quantiles over one dimension (of all elements by default); a 1-d `q` gives a new first dimension. NaN where there is a NaN.
+
+        interpolation between the two nearest elements: "linear", "lower", "higher", "midpoint", "nearest". Definition 7 of Hyndman and Fan,
+        Sample Quantiles in Statistical Packages, 1996.
+        """
 
     def rad2deg(self) -> Tensor:
         """Radians to degrees."""
@@ -2171,6 +2187,9 @@ class TensorMembers:
     def std(self, dim: Any = None, unbiased: _bool | None = None, keepdim: _bool = False, *, correction: Number | None = None) -> Tensor:
         """The standard deviation over `dim` (all by default), see `var`."""
 
+    def std_mean(self, dim: Any = None, unbiased: _bool | None = None, keepdim: _bool = False, *, correction: Number | None = None) -> tuple[Tensor, Tensor]:
+        """(standard deviation, mean) over `dim`."""
+
     def storage_offset(self) -> _int:
         """The distance, in elements, of the first element from the start of its base's memory."""
 
@@ -2379,6 +2398,9 @@ class TensorMembers:
 
     def var(self, dim: Any = None, unbiased: _bool | None = None, keepdim: _bool = False, *, correction: Number | None = None) -> Tensor:
         """The variance over `dim` (all by default). correction: what is taken off the number of elements (1); unbiased=False means 0."""
+
+    def var_mean(self, dim: Any = None, unbiased: _bool | None = None, keepdim: _bool = False, *, correction: Number | None = None) -> tuple[Tensor, Tensor]:
+        """(variance, mean) over `dim`."""
 
     def vdot(self, other: Tensor) -> Tensor:
         """The sum of the products of two vectors; `dot`."""

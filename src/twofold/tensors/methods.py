@@ -22,7 +22,8 @@ def takes_tensor_first(name: str, function: Any) -> bool:
     op = VOCABULARY.get(name)
     if op is not None:
         return op.method and bool(op.signature.params) and op.signature.params[0].is_tensor and not op.signature.params[0].many
-    return function.__code__.co_varnames[:1] in (("input",), ("self",)) and function.__code__.co_argcount > 0
+    code = getattr(function, "__wrapped__", function).__code__
+    return code.co_varnames[:1] in (("input",), ("self",)) and code.co_argcount > 0
 
 
 def compared(function: Any) -> Any:

@@ -12,6 +12,11 @@ from twofold.support.errors import UnsupportedError
 from twofold.tensors.core import Tensor, wrap
 
 
+def in_unit(bytes_: Any) -> Any:
+    """An array of bytes 0 ... 255 as float32 in [0, 1]."""
+    return bytes_.astype(np.float32) / np.float32(255)
+
+
 class LabelledImages(Dataset[tuple[Any, Any]]):
     """Samples are (image, label): the image a float32 tensor (C, H, W) in [0, 1], the label an int.
 
@@ -37,7 +42,7 @@ class LabelledImages(Dataset[tuple[Any, Any]]):
         return int(self.data._type.shape[0])
 
     def __getitem__(self, index: int) -> tuple[Any, Any]:
-        image: Any = wrap(self.data._array[index].astype(np.float32) / np.float32(255))
+        image: Any = wrap(in_unit(self.data._array[index]))
         label: Any = int(self.targets._array[index])
         if self.transform is not None:
             image = self.transform(image)
@@ -48,8 +53,7 @@ class LabelledImages(Dataset[tuple[Any, Any]]):
     def _collated(self, indices: list[int]) -> Any:
         if self.transform is not None or self.target_transform is not None or "__getitem__" in type(self).__dict__:
             return super()._collated(indices)
-        images = self.data._array[indices].astype(np.float32) / np.float32(255)
-        return [wrap(images), wrap(self.targets._array[indices])]
+        return [wrap(in_unit(self.data._array[indices])), wrap(self.targets._array[indices])]
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({len(self)} images of {' x '.join(map(str, self.data._type.shape[1:]))})"

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from twofold.data.images import in_unit
 from twofold.ir.dtypes import DType, as_dtype, float32
 from twofold.support.errors import ArgumentError, DTypeError, ShapeError, ValueRangeError
 from twofold.tensors.core import Tensor, wrap
@@ -201,7 +202,7 @@ class ToTensor(_Shown):
         if array.ndim not in (2, 3) or array.dtype.kind not in "uifb":
             raise ArgumentError(f"ToTensor needs an image (H, W) or (H, W, C), not {type(image).__name__} of shape {array.shape}")
         array = np.array(array[None] if array.ndim == 2 else array.transpose(2, 0, 1), order="C")
-        return wrap(array.astype(np.float32) / np.float32(255) if array.dtype == np.uint8 else array)
+        return wrap(in_unit(array) if array.dtype == np.uint8 else array)
 
 
 class ToDtype(_Shown):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from twofold.optim.formula import FormulaOptimizer, check_betas
-from twofold.optim.optimizer import check_range, refuse
+from twofold.optim.formula import FormulaOptimizer
+from twofold.optim.optimizer import check_betas, check_range, refuse
 
 
 class Adadelta(FormulaOptimizer):
@@ -31,8 +31,7 @@ class Adadelta(FormulaOptimizer):
         differentiable: bool = False,
     ) -> None:
         check_range("learning rate", lr)
-        check_range("rho", rho)
-        if rho > 1.0:
+        if rho != 1.0:
             check_range("rho", rho, 0.0, 1.0)
         check_range("eps", eps)
         check_range("weight_decay", weight_decay)

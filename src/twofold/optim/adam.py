@@ -13,6 +13,7 @@ from twofold.ir.mode import grad_mode
 from twofold.optim.optimizer import (
     Optimizer,
     assign,
+    check_betas,
     check_range,
     counter,
     number,
@@ -23,7 +24,6 @@ from twofold.optim.optimizer import (
     zeros_like,
 )  # fmt: skip
 from twofold.optim.sgd import with_decay
-from twofold.support.errors import ArgumentError
 from twofold.tensors.core import memory
 from twofold.tensors.functions import FUNCTIONS
 
@@ -104,10 +104,7 @@ class Adam(Optimizer):
     ) -> None:
         check_range("learning rate", lr)
         check_range("eps", eps)
-        if not isinstance(betas, (tuple, list)) or len(betas) != 2:
-            raise ArgumentError(f"betas must be two numbers, not {betas!r}")
-        check_range("beta at index 0", betas[0], 0.0, 1.0)
-        check_range("beta at index 1", betas[1], 0.0, 1.0)
+        check_betas(betas)
         check_range("weight_decay", weight_decay)
         refuse(differentiable)
         defaults = {

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from twofold.optim.formula import FormulaOptimizer, check_betas, scalar_state
-from twofold.optim.optimizer import check_range, counter, refuse, zeros_like
+from twofold.optim.formula import FormulaOptimizer, scalar_state
+from twofold.optim.optimizer import check_betas, check_range, counter, refuse, zeros_like
 
 
 class Adamax(FormulaOptimizer):

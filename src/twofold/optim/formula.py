@@ -14,8 +14,8 @@ import numpy as np
 
 from twofold.ir.dtypes import float64
 from twofold.ir.mode import grad_mode
-from twofold.optim.optimizer import Optimizer, assign, check_range, counter, number, run_closure, step_site, widened, zeros_like
-from twofold.support.errors import ArgumentError, UnsupportedError
+from twofold.optim.optimizer import Optimizer, assign, counter, number, run_closure, step_site, widened, zeros_like
+from twofold.support.errors import UnsupportedError
 from twofold.tensors.core import memory, wrap
 from twofold.tensors.functions import FUNCTIONS
 
@@ -28,14 +28,6 @@ TENSORS = SimpleNamespace(**{name: FUNCTIONS[name] for name in NAMES}, number=Fa
 def scalar_state(value: float) -> Any:
     """A number kept in the state as PyTorch keeps it: a 0-d float32 tensor."""
     return wrap(np.full((), value, np.float32))
-
-
-def check_betas(betas: Any) -> None:
-    """Two numbers in [0, 1)."""
-    if not isinstance(betas, (tuple, list)) or len(betas) != 2:
-        raise ArgumentError(f"betas must be two numbers, not {betas!r}")
-    check_range("beta at index 0", betas[0], 0.0, 1.0)
-    check_range("beta at index 1", betas[1], 0.0, 1.0)
 
 
 def run_formula(p: Any, g: Any, *rest: Any) -> None:

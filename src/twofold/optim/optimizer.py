@@ -46,6 +46,14 @@ def check_range(name: str, value: Any, low: float = 0.0, below: float | None = N
         raise ValueRangeError(f"invalid {name}: {value}; it must be {wanted}")
 
 
+def check_betas(betas: Any) -> None:
+    """Two numbers in [0, 1)."""
+    if not isinstance(betas, (tuple, list)) or len(betas) != 2:
+        raise ArgumentError(f"betas must be two numbers, not {betas!r}")
+    check_range("beta at index 0", betas[0], 0.0, 1.0)
+    check_range("beta at index 1", betas[1], 0.0, 1.0)
+
+
 def refuse(differentiable: bool) -> None:
     """Gradients do not flow through a step."""
     if differentiable:

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from twofold.compiler.canonical_values import (
-    NUMBERS,
     broadcast,
     call,
     dtype_of,
@@ -203,7 +202,7 @@ def holds(wide: DType, narrow: DType) -> bool:
         return DIGITS[wide.name] >= DIGITS[narrow.name] and EXPONENTS[wide.name] >= EXPONENTS[narrow.name]
     bits = 8 * narrow.itemsize - narrow.is_signed
     if wide.category == FLOAT:
-        return bits <= DIGITS[wide.name] and wide.name != "float16"  # 2**15 and less fit float16 too: int8 and uint8, which are rare there
+        return bits <= DIGITS[wide.name]
     return bits <= 8 * wide.itemsize - wide.is_signed and (wide.is_signed or not narrow.is_signed)
 
 
@@ -218,7 +217,8 @@ def conversion_by_way_of(node: Node, rewriter: Rewriter) -> Any:
     """to(to(x, b), c) is to(x, c) where b holds every value of x exactly, or where all three are integers and c is no wider than b
     (both drop high bits only).
 
-    Not from floats to integers: what a number out of range becomes depends on the dtype it comes from.
+    What a float out of range of an integer dtype becomes depends on the dtype it comes from, so a float must not be on the way to an
+    integer then; and wide integers are rounded twice on their way to a 16-bit float.
     """
     inner = made_by(node.inputs[0], "to")
     if inner is None:
@@ -226,8 +226,9 @@ def conversion_by_way_of(node: Node, rewriter: Rewriter) -> Any:
     x = inner.inputs[0]
     a, b, c = type_of_value(x).dtype, result(inner).dtype, result(node).dtype
     drops_high_bits = a.category == b.category == c.category == INTEGER and c.itemsize <= b.itemsize
-    exact = holds(b, a) and not (a.category == FLOAT and c.category == INTEGER)
-    if not (drops_high_bits or exact):
+    by_float = FLOAT in (a.category, b.category) and c.category == INTEGER and not holds(c, a)
+    rounds_twice = c.is_low_precision and a.category == INTEGER and a.itemsize > 2
+    if not drops_high_bits and (not holds(b, a) or by_float or rounds_twice):
         return None
     return x if replaces(x, node) else call(rewriter, "to", x, dtype=c)
 
@@ -250,5 +251,3 @@ def dropout_gradient_without_effect(node: Node, rewriter: Rewriter) -> Any:
     g, mask = node.inputs
     return g if node.attributes["scale"] == 1.0 and number_of(mask) is True and replaces(g, node) else None
 
-
-__all__ = ["LOGIC", "NUMBERS", "holds"]

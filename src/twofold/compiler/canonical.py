@@ -55,14 +55,13 @@ def all_rules() -> Rules:
     merged = Rules()
     for part in (ARITHMETIC, LOGIC, SHAPES):
         for name, rules in part.table.items():
-            merged.rule(name)  # no name is left without a list
             merged.table.setdefault(name, []).extend(rules)
     return merged
 
 
 # ---- order of operands -----------------------------------------------------------------------------------------------------------------
 
-COMMUTATIVE = ("add", "mul", "eq", "ne", "logical_and", "logical_or", "logical_xor", "bitwise_and", "bitwise_or", "bitwise_xor", "hypot")
+COMMUTATIVE = ("add", "mul", "eq", "ne", "logical_and", "logical_or", "logical_xor", "bitwise_and", "bitwise_or", "bitwise_xor")
 """Operations whose operands may be exchanged: for floats exactly, but for which of two NaNs is returned."""
 COMMUTATIVE_ON_INTEGERS = ("maximum", "minimum", "fmax", "fmin")
 """For floats the order decides which of 0.0 and -0.0 is returned: NumPy takes the second operand, others the first."""

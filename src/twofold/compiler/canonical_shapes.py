@@ -19,7 +19,7 @@ from twofold.compiler.canonical_values import (
     settled,
     type_of_value,
 )
-from twofold.ir.dtypes import FLOAT
+from twofold.ir.dtypes import BOOL, FLOAT
 from twofold.ir.graph import Node
 from twofold.ir.rewrite import Rewriter, Rules
 
@@ -226,7 +226,7 @@ def filled_by_shape(node: Node, rewriter: Rewriter) -> Any:
     name, t = node.op.name, result(node)
     number = node.attributes["fill_value"] if name == "full_like" else node.attributes["value"] if name == "fill" else "ones" in name
     if type(number) is bool and name not in ("full_like", "fill"):
-        number = float(number) if t.dtype.category == FLOAT else number if t.dtype.name == "bool" else int(number)
+        number = float(number) if t.dtype.category == FLOAT else number if t.dtype.category == BOOL else int(number)
     return full(rewriter, t, number)
 
 

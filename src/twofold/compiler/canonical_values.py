@@ -63,8 +63,11 @@ def number_of(x: Any) -> bool | int | float | None:
     node = made_by(x, "constant", "full")
     if node is None or type(x.type) is not TensorType:
         return None
+    dtype = x.type.dtype
     if node.op.name == "full":
-        return _scalar(np.asarray(node.attributes["fill_value"]).astype(x.type.dtype.numpy)) if _fits(node, x.type.dtype) else None
+        number = node.attributes["fill_value"]
+        with np.errstate(all="ignore"):
+            return _scalar(np.asarray(number).astype(dtype.numpy)) if fits(number, dtype) else None
     array = node.attributes["value"].array
     if not 0 < array.size <= SPLAT_ELEMENTS:
         return None
@@ -73,14 +76,10 @@ def number_of(x: Any) -> bool | int | float | None:
     return _scalar(flat[0]) if (bits == bits[0]).all() else None
 
 
-def _fits(node: Node, dtype: DType) -> bool:
-    return fits(node.attributes["fill_value"], dtype)
-
-
 def fits(number: bool | int | float, dtype: DType) -> bool:
     """Can an element of `dtype` stand for the number without an error or a wrap-around? (A float dtype rounds.)"""
     if dtype.category == FLOAT:
-        return type(number) is not int or abs(number) < 1 << 63
+        return type(number) is not int or abs(number) <= 1 << 53  # a Python float holds it exactly
     if dtype.category == BOOL:
         return type(number) is bool
     return type(number) is not float and np.iinfo(dtype.numpy).min <= number <= np.iinfo(dtype.numpy).max
@@ -126,6 +125,7 @@ def full(rewriter: Rewriter, t: TensorType, number: bool | int | float) -> Any:
     """A tensor of equal elements; False (the rule does not match) where the size or the number does not allow it."""
     if not settled(t) or not fits(number, t.dtype):
         return False
+    number = float(number) if t.dtype.category == FLOAT else number
     return call(rewriter, "full", size=t.shape, fill_value=number, dtype=t.dtype, device=None if t.device == "cpu" else t.device)
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from twofold.compiler.affine import Affine
 from twofold.compiler.expr import Expr, dtype_of, is_float, walk
 from twofold.compiler.spec import KernelSpec, Reduce, Store
+from twofold.ir.dtypes import bfloat16
 from twofold.ops.scalar import SCALAR_FUNCTIONS
 from twofold.support.errors import IndexOutOfRange
 
@@ -20,6 +21,7 @@ OPERATORS: dict[str, Any] = {
     "add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.true_divide, "neg": np.negative, "floordiv": np.floor_divide,
     "mod": np.remainder, "lt": np.less, "le": np.less_equal, "eq": np.equal, "ne": np.not_equal, "gt": np.greater, "ge": np.greater_equal,
     "and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor, "not": np.bitwise_not,
+    "round_bf16": lambda x: x.astype(bfloat16.numpy).astype(x.dtype), "round_f16": lambda x: x.astype(np.float16).astype(x.dtype),
 }  # fmt: skip
 REDUCERS: dict[str, tuple[Any, Any]] = {
     "sum": (np.add, 0), "prod": (np.multiply, 1), "any": (np.logical_or, False), "all": (np.logical_and, True),

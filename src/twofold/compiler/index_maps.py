@@ -17,7 +17,7 @@ from typing import Any
 from twofold.compiler import affine as af
 from twofold.compiler.affine import ZERO, Affine
 from twofold.compiler.expr import Expr, Guard, const, fn, iota, within
-from twofold.compiler.kernel_builder import KernelBuilder, Straddles, shape_of
+from twofold.compiler.kernel_builder import KernelBuilder, Straddles
 from twofold.ir.graph import Value
 from twofold.ir.op import get_op
 from twofold.ir.types import TensorType
@@ -363,15 +363,3 @@ def windows_over(p: Position, entry: Entry, size: int, step: int, padding: int, 
             here = p.within(tap_entry, 0, size).within(window, 0, count)
             found.append((here, window, tap_entry))
     return [x for x in found if not x[0].nowhere]
-
-
-def shape_between(value: Value) -> TensorType:
-    """The tensor type of a value."""
-    assert isinstance(value.type, TensorType)
-    return value.type
-
-
-__all__ = [
-    "READS", "SHOWN", "Entry", "Position", "added", "as_expr", "both", "diagonal_dims", "into_chain", "scaled", "shape_between",
-    "shape_of", "shifted", "slice_range", "through_chain", "windows_over",
-]  # fmt: skip

@@ -130,6 +130,7 @@ define(
         ),
         NOT_DIFFERENTIABLE, refused("the gradient of nll_loss with respect to weight is not computed (nor is it in PyTorch)"),
     ),
+    decomposition=lambda input, target, weight, reduction, ignore_index: nll_parts(input, target, weight, reduction, ignore_index),
     doc="""-weight[target] input[target] for log-probabilities (N, C, …) and class indices (N, …); also (C,) and ().
 
     Rows whose target is `ignore_index` count 0. "mean" divides by the sum of the weights of the rows that count.""",
@@ -142,6 +143,9 @@ define(
     gradient=(
         lambda g, target, weight, reduction, ignore_index: nll_loss(g, target, weight, reduction, ignore_index),
         NOT_DIFFERENTIABLE, NOT_DIFFERENTIABLE,
+    ),
+    decomposition=lambda grad, target, weight, size, reduction, ignore_index: nll_backward_parts(
+        grad, target, weight, size, reduction, ignore_index
     ),
     doc="The gradient of nll_loss, which is linear: its adjoint is nll_loss again.",
 )  # fmt: skip
@@ -276,19 +280,124 @@ def check_cross_entropy(input: TensorType, target: TensorType, weight: Any, redu
 
 
 @helper
-def cross_entropy_parts(input: Any, target: Any, weight: Any, reduction: str, ignore_index: int, label_smoothing: float) -> Any:
-    logp = log_softmax(input, class_dim(input.shape))
-    nll = nll_loss(logp, target, weight, reduction, ignore_index)
-    if not label_smoothing:
-        return nll
+def class_targets(target: Any, ignore_index: int) -> Any:
+    """(which targets count, int64 or int32 classes with 0 for the others)."""
+    if target.dtype.itemsize == 1:  # beside uint8 an ignore_index below 0 would wrap
+        target = target + full(target.shape, 0)
+    live = ne(target, ignore_index)
+    return live, where(live, target, 0)
+
+
+@helper
+def class_weights(weight: Any, live: Any, target: Any) -> Any:
+    """The weight of each target's class, 0 for those that do not count; None where all classes weigh the same."""
+    return None if weight is None else where(live, take(weight, target), 0.0)
+
+
+@helper
+def class_picked(input: Any, target: Any) -> Any:
+    """input[i, target[i]]"""
     dim = class_dim(input.shape)
-    w = None if weight is None else reshape(weight, tuple([n if i == dim else 1 for i, n in enumerate(input.shape)]))
-    smooth = where(eq(target, ignore_index), 0.0, -sum(logp if w is None else logp * w, (dim,), False))
-    if reduction != "none":
-        smooth = sum(smooth)
-    if reduction == "mean":
-        smooth = smooth / nll_loss(full_like(input, -1.0), target, weight, "sum", ignore_index)
-    return nll * (1.0 - label_smoothing) + divide_by_count(smooth, (input.shape[dim],)) * label_smoothing
+    return squeeze(gather(input, dim, unsqueeze(target, dim)), (dim,))
+
+
+@helper
+def class_total(live: Any, w: Any) -> Any:
+    """What a mean divides by: the weights of the targets that count, or their number."""
+    return sum(live if w is None else w)
+
+
+@helper
+def class_reduced(loss: Any, live: Any, w: Any, reduction: str) -> Any:
+    """The losses of targets (already weighted by `w`) reduced, where `live`."""
+    loss = where(live, loss, 0.0)
+    if reduction == "none":
+        return loss
+    return sum(loss) / class_total(live, w) if reduction == "mean" else sum(loss)
+
+
+@helper
+def class_scale(grad: Any, live: Any, w: Any, reduction: str) -> Any:
+    """What the gradient of each target's loss is multiplied by (its weight left out), 0 for targets that do not count."""
+    return where(live, grad / class_total(live, w) if reduction == "mean" else grad, 0.0)
+
+
+@helper
+def class_values(weight: Any, shape: Any) -> Any:
+    """A value a class, so that it broadcasts to the scores."""
+    dim = class_dim(shape)
+    return reshape(weight, tuple([n if i == dim else 1 for i, n in enumerate(shape)]))
+
+
+@helper
+def nll_parts(input: Any, target: Any, weight: Any, reduction: str, ignore_index: int) -> Any:
+    live, target = class_targets(target, ignore_index)
+    w = class_weights(weight, live, target)
+    return class_reduced(weighted(-class_picked(input, target), w), live, w, reduction)
+
+
+@helper
+def nll_backward_parts(grad: Any, target: Any, weight: Any, size: Any, reduction: str, ignore_index: int) -> Any:
+    live, target = class_targets(target, ignore_index)
+    w = class_weights(weight, live, target)
+    dim = class_dim(size)
+    hit = eq(positions_along(size, dim), unsqueeze(target, dim))
+    return where(hit, unsqueeze(-weighted(class_scale(grad, live, w, reduction), w), dim), 0.0)
+
+
+@helper
+def cross_entropy_parts(input: Any, target: Any, weight: Any, reduction: str, ignore_index: int, label_smoothing: float) -> Any:
+    """With m the greatest score: log(sum(exp(x - m))) - (x[target] - m), and as much for every class where targets are smoothed."""
+    dim = class_dim(input.shape)
+    live, target = class_targets(target, ignore_index)
+    w = class_weights(weight, live, target)
+    if input.shape[dim] == 0:
+        return class_reduced(class_picked(input, target), live, w, reduction)
+    top = amax(input, (dim,), True)
+    shifted = input - top
+    total = log(sum(exp(shifted), (dim,), False))
+    loss = weighted(total - (class_picked(input, target) - squeeze(top, (dim,))), w)
+    if label_smoothing:
+        if weight is None:
+            smooth = total * float(input.shape[dim]) - sum(shifted, (dim,), False)
+        else:
+            smooth = total * sum(weight) - sum(shifted * class_values(weight, input.shape), (dim,), False)
+        loss = loss * (1.0 - label_smoothing) + smooth * (label_smoothing / input.shape[dim])
+    return class_reduced(loss, live, w, reduction)
+
+
+@helper
+def class_mass(weight: Any, w: Any, label_smoothing: float) -> Any:
+    """The sum of the target weights of each target; None where it is 1."""
+    return w if w is None or not label_smoothing else w * (1.0 - label_smoothing) + mean(weight) * label_smoothing
+
+
+@helper
+def cross_entropy_backward_parts(
+    grad: Any, input: Any, target: Any, weight: Any, reduction: str, ignore_index: int, label_smoothing: float
+) -> Any:
+    """softmax times the targets' mass, less the targets."""
+    dim = class_dim(input.shape)
+    if input.shape[dim] == 0:
+        return clone(input)
+    live, target = class_targets(target, ignore_index)
+    w = class_weights(weight, live, target)
+    scale = class_scale(grad, live, w, reduction)
+    e = exp(input - amax(input, (dim,), True))
+    result = e * (unsqueeze(weighted(scale, class_mass(weight, w, label_smoothing)), dim) / sum(e, (dim,), True))
+    hit = eq(positions_along(input.shape, dim), unsqueeze(target, dim))
+    result = result - where(hit, unsqueeze(weighted(scale, w) * (1.0 - label_smoothing), dim), 0.0)
+    if label_smoothing:
+        even = unsqueeze(scale, dim) * (label_smoothing / input.shape[dim])
+        result = result - (even if weight is None else even * class_values(weight, input.shape))
+    return result
+
+
+@helper
+def cross_entropy_factor_parts(grad: Any, target: Any, weight: Any, reduction: str, ignore_index: int, label_smoothing: float) -> Any:
+    live, target = class_targets(target, ignore_index)
+    w = class_weights(weight, live, target)
+    return weighted(class_scale(grad, live, w, reduction), class_mass(weight, w, label_smoothing))
 
 
 define(
@@ -304,6 +413,9 @@ define(
             g, grad, input, target, weight, reduction, ignore_index, label_smoothing
         ),
         NOT_DIFFERENTIABLE, NOT_DIFFERENTIABLE,
+    ),
+    decomposition=lambda grad, input, target, weight, reduction, ignore_index, label_smoothing: cross_entropy_backward_parts(
+        grad, input, target, weight, reduction, ignore_index, label_smoothing
     ),
     doc="The gradient of cross_entropy: softmax less the targets, scaled row by row. The softmax is computed anew.",
 )  # fmt: skip
@@ -324,6 +436,9 @@ define(
             g, input, target, weight, reduction, ignore_index, label_smoothing, grad_dtype
         ),
         NOT_DIFFERENTIABLE, NOT_DIFFERENTIABLE, NOT_DIFFERENTIABLE,
+    ),
+    decomposition=lambda grad, input, target, weight, reduction, ignore_index, label_smoothing: cross_entropy_factor_parts(
+        grad, target, weight, reduction, ignore_index, label_smoothing
     ),
     doc="For each row the gradient of its loss times the sum of its target weights; linear in grad, of `input` only the shape matters.",
 )  # fmt: skip

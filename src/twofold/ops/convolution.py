@@ -255,5 +255,6 @@ define(
     type_rule=_backward_bias_type, cost="reduction", method=False, function=False,
     reference=lambda grad: np.add.reduce(grad, axis=(0, *range(2, grad.ndim))), eager=fast.convolution_backward_bias,
     gradient=(lambda g, grad_shape: convolution_spread_bias(g, grad_shape),),
+    decomposition=lambda grad: sum(grad, but_channels(grad.shape)),
     doc="The sum over batch and space, a value for each channel: the gradient of a convolution's bias.",
 )  # fmt: skip

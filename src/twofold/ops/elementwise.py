@@ -461,11 +461,19 @@ def shrink(g: Any, shape: Any) -> Any:
     return g if tuple(g.shape) == tuple(shape) else sum_to_size(g, shape)
 
 
+@helper
+def filling(value: Any, dtype_name: str) -> Any:
+    """A Python number of the kind that elements of a dtype are."""
+    if "float" in dtype_name:
+        return value
+    return bool(value) if dtype_name == "bool" else int(value)
+
+
 define(
     "masked_fill(Tensor input, Tensor mask, Scalar value) -> Tensor",
     type_rule=_masked_fill_type, reference=_masked_fill, inplace=True, any_dtype=True,
     gradient=(lambda g, mask, input_shape: shrink(masked_fill(g, mask, 0.0), input_shape), NOT_DIFFERENTIABLE),
-    decomposition=lambda input, mask, value: where(mask, value, input),
+    decomposition=lambda input, mask, value: where(mask, filling(value, input.dtype.name), input),
     doc="""The input with `value` where the bool `mask` is true; the dtype stays the input's.
 
     Raises DTypeError for other masks, ValueRangeError for a number an integer dtype cannot hold.""",
@@ -479,6 +487,7 @@ define(
         NOT_DIFFERENTIABLE,
         lambda g, mask, value_dtype: to(sum(where(mask, g, 0.0)), value_dtype),
     ),
+    decomposition=lambda input, mask, value: where(mask, value if value.dtype is input.dtype else to(value, input.dtype), input),
     doc="`masked_fill` with a value that is a tensor of no dimensions.",
 )  # fmt: skip
 
@@ -495,9 +504,23 @@ def _nan_to_num(input: Any, nan: float | None = None, posinf: float | None = Non
     return out
 
 
+@helper
+def only_numbers(input: Any, nan: Any, posinf: Any, neginf: Any) -> Any:
+    """`nan_to_num` in elementary operations; the table holds the largest finite number of each floating-point dtype."""
+    largest = {
+        "float64": 1.7976931348623157e308, "float32": 3.4028234663852886e38, "bfloat16": 3.3895313892515355e38, "float16": 65504.0,
+    }.get(input.dtype.name)  # fmt: skip
+    if largest is None:
+        return clone(input)
+    above = where(eq(input, float("inf")), largest if posinf is None else posinf, input)
+    finite = where(eq(input, float("-inf")), -largest if neginf is None else neginf, above)
+    return where(isnan(input), 0.0 if nan is None else nan, finite)
+
+
 define(
     "nan_to_num(Tensor input, float? nan=None, float? posinf=None, float? neginf=None) -> Tensor",
     type_rule=same, reference=_nan_to_num, inplace=True, any_dtype=True,
     gradient=(lambda g, input: where(isfinite(input), g, 0.0),),
+    decomposition=lambda input, nan, posinf, neginf: only_numbers(input, nan, posinf, neginf),
     doc="NaN replaced by `nan` (0), infinities by `posinf` and `neginf` (the largest and smallest finite number of the dtype).",
 )  # fmt: skip

@@ -166,6 +166,18 @@ def huber_gradient(
     return fitted(part * loss_gradient(g, d, reduction), d, shape, dtype, other_dtype)
 
 
+@helper
+def huber_terms(d: Any, delta: float) -> Any:
+    """d²/2 where d < delta, delta (d - delta/2) elsewhere."""
+    return where(lt(d, delta), d * d * 0.5, (d - 0.5 * delta) * delta)
+
+
+@helper
+def smooth_l1_terms(d: Any, beta: float) -> Any:
+    """d²/(2 beta) where d < beta, d - beta/2 elsewhere; d for beta = 0."""
+    return d if beta == 0 else where(lt(d, beta), d * d * (0.5 / beta), d - 0.5 * beta)
+
+
 define(
     "smooth_l1_loss(Tensor input, Tensor target, str reduction='mean', float beta=1.0) -> Tensor",
     type_rule=_positive("smooth_l1_loss", "beta", True), cost="reduction", method=False, node_name="SmoothL1LossBackward0",
@@ -178,6 +190,7 @@ define(
             g, input, target, reduction, beta, 1.0 / beta if beta else 0.0, target_shape, target_dtype, input_dtype
         ),
     ),
+    decomposition=lambda input, target, reduction, beta: reduced(smooth_l1_terms(abs(input - target), beta), reduction),
     doc="With d = |input - target|: d²/(2 beta) where d < beta, d - beta/2 elsewhere.",
 )  # fmt: skip
 define(
@@ -192,6 +205,7 @@ define(
             g, input, target, reduction, delta, 1.0, target_shape, target_dtype, input_dtype
         ),
     ),
+    decomposition=lambda input, target, reduction, delta: reduced(huber_terms(abs(input - target), delta), reduction),
     doc="With d = |input - target|: d²/2 where d < delta, delta (d - delta/2) elsewhere. P. J. Huber, Ann. Math. Stat. 35 (1964).",
 )  # fmt: skip
 
@@ -234,6 +248,13 @@ def bce_target_gradient(g: Any, input: Any, weight: Any, reduction: str) -> Any:
     return weighted(part * loss_gradient(g, part, reduction), weight)
 
 
+@helper
+def bce_terms(input: Any, target: Any) -> Any:
+    """Each element's loss; NaN for inputs outside [0, 1], which the record refuses."""
+    ones, zeros = maximum(log(input), -100.0), maximum(log1p(-input), -100.0)
+    return (target - 1.0) * zeros - target * ones
+
+
 define(
     "binary_cross_entropy(Tensor input, Tensor target, Tensor? weight=None, str reduction='mean') -> Tensor",
     type_rule=_bce_type, reference=_bce, cost="reduction", method=False,
@@ -242,6 +263,7 @@ define(
         lambda g, input, weight, reduction: bce_target_gradient(g, input, weight, reduction),
         refused("the gradient of binary_cross_entropy with respect to weight is not computed (nor is it in PyTorch)"),
     ),
+    decomposition=lambda input, target, weight, reduction: reduced(weighted(bce_terms(input, target), weight), reduction),
     doc="-(target log(input) + (1 - target) log(1 - input)) for probabilities in [0, 1], logarithms cut off at -100. `weight` broadcasts.",
 )  # fmt: skip
 
@@ -273,6 +295,13 @@ def bce_logits_target_gradient(g: Any, input: Any, weight: Any, pos_weight: Any,
     return weighted(part * loss_gradient(g, part, reduction), weight)
 
 
+@helper
+def bce_logits_terms(input: Any, target: Any, pos_weight: Any) -> Any:
+    """Each element's loss; log1p(exp(-|x|)) + max(-x, 0) is -log(sigmoid(x))."""
+    soft = log1p(exp(-abs(input))) + maximum(-input, 0.0)
+    return (1.0 - target) * input + (soft if pos_weight is None else soft * ((pos_weight - 1.0) * target + 1.0))
+
+
 define(
     """binary_cross_entropy_with_logits(
     Tensor input, Tensor target, Tensor? weight=None, Tensor? pos_weight=None, str reduction='mean') -> Tensor""",
@@ -282,6 +311,9 @@ define(
         lambda g, input, weight, pos_weight, reduction: bce_logits_target_gradient(g, input, weight, pos_weight, reduction),
         refused("the gradient of binary_cross_entropy_with_logits with respect to weight is not computed (nor is it in PyTorch)"),
         refused("the gradient of binary_cross_entropy_with_logits with respect to pos_weight is not computed (nor is it in PyTorch)"),
+    ),
+    decomposition=lambda input, target, weight, pos_weight, reduction: reduced(
+        weighted(bce_logits_terms(input, target, pos_weight), weight), reduction
     ),
     doc="""binary_cross_entropy of sigmoid(input), computed without overflow; `pos_weight` multiplies the terms of positive targets.
 
@@ -314,6 +346,15 @@ def kl_target_gradient(g: Any, input: Any, target: Any, reduction: str, log_targ
     return fitted(part * loss_gradient(g, d, reduction), d, shape, dtype, other_dtype)
 
 
+@helper
+def kl_terms(input: Any, target: Any, log_target: bool) -> Any:
+    """Each element's term; target log(target) is 0 for a target of 0."""
+    if log_target:
+        return exp(target) * (target - input)
+    none = eq(target, 0.0)
+    return where(none, 0.0, target * log(where(none, 1.0, target))) - target * input
+
+
 define(
     "kl_div(Tensor input, Tensor target, str reduction='mean', bool log_target=False) -> Tensor",
     type_rule=elementwise_loss("kl_div"), reference=_kl_div, cost="reduction", method=False,
@@ -325,5 +366,6 @@ define(
             g, input, target, reduction, log_target, target_shape, target_dtype, input_dtype
         ),
     ),
+    decomposition=lambda input, target, reduction, log_target: reduced(kl_terms(input, target, log_target), reduction),
     doc="target (log(target) - input) for log-probabilities `input`; with `log_target` the target is a log-probability too.",
 )  # fmt: skip

@@ -214,6 +214,20 @@ def layer_norm_double(h: Any, hw: Any, hb: Any, g: Any, x: Any, w: Any, normaliz
     return to_g, to_x, None if w is None else sum_to_size(to_w, normalized_shape)
 
 
+@helper
+def norm_backward_parts(
+    g: Any, input: Any, weight: Any, normalized_shape: Any, eps: float, centred: bool, wants_weight: bool, wants_bias: bool
+) -> Any:
+    """(dx, dw, db) of a normalisation of the last dimensions: r P(g w), and g x̂ and g summed over the others."""
+    dim = last_dims(input.shape, normalized_shape)
+    _, r, xhat = row_statistics(input, dim, eps, centred)
+    return (
+        r * projected(g if weight is None else g * weight, xhat, dim, centred),
+        sum_to_size(g * xhat, normalized_shape) if wants_weight else new_zeros(input, (0,)),
+        sum_to_size(g, normalized_shape) if wants_bias else new_zeros(input, (0,)),
+    )
+
+
 define(
     """layer_norm_backward(
         Tensor grad, Tensor input, Shape normalized_shape, float eps, bool wants_weight, bool wants_bias, Tensor? weight=None)
@@ -223,6 +237,9 @@ define(
         lambda g_dinput, g_dweight, g_dbias, grad, input, weight, normalized_shape, eps, wants_weight, wants_bias: layer_norm_double(
             g_dinput, g_dweight if wants_weight else None, g_dbias if wants_bias else None, grad, input, weight, normalized_shape, eps, True
         )
+    ),
+    decomposition=lambda grad, input, weight, normalized_shape, eps, wants_weight, wants_bias: norm_backward_parts(
+        grad, input, weight, normalized_shape, eps, True, wants_weight, wants_bias
     ),
     doc="The gradients of layer_norm; those of parameters that are not wanted have shape (0,).",
 )  # fmt: skip
@@ -288,6 +305,9 @@ define(
             g_dinput, g_dweight if wants_weight else None, None, grad, input, weight, normalized_shape, eps, False
         )
     ),
+    decomposition=lambda grad, input, weight, normalized_shape, eps, wants_weight: norm_backward_parts(
+        grad, input, weight, normalized_shape, eps, False, wants_weight, False
+    )[:2],
     doc="The gradients of rms_norm; that of a weight that is not wanted has shape (0,).",
 )  # fmt: skip
 
@@ -380,6 +400,19 @@ def group_norm_parts(input: Any, weight: Any, bias: Any, num_groups: int, eps: f
 
 
 @helper
+def group_norm_backward_parts(grad: Any, input: Any, weight: Any, num_groups: int, eps: float, wants_weight: bool, wants_bias: bool) -> Any:
+    shape, parts = input.shape, grouped_shape(input.shape, num_groups)
+    g = reshape(grad, parts)
+    _, r, xhat = row_statistics(reshape(input, parts), (2, 3), eps, True)
+    w = channel_of_group(weight, num_groups)
+    return (
+        reshape(r * projected(g if w is None else g * w, xhat, (2, 3), True), shape),
+        reshape(sum(g * xhat, (0, 3), False), (shape[1],)) if wants_weight else new_zeros(input, (0,)),
+        reshape(sum(g, (0, 3), False), (shape[1],)) if wants_bias else new_zeros(input, (0,)),
+    )
+
+
+@helper
 def group_norm_double(h: Any, hw: Any, hb: Any, g: Any, x: Any, w: Any, num_groups: int, eps: float) -> Any:
     shape, parts = x.shape, grouped_shape(x.shape, num_groups)
     to_g, to_x, to_w = normalized_double(
@@ -419,6 +452,9 @@ define(
         lambda g_dinput, g_dweight, g_dbias, grad, input, weight, num_groups, eps, wants_weight, wants_bias: group_norm_double(
             g_dinput, g_dweight if wants_weight else None, g_dbias if wants_bias else None, grad, input, weight, num_groups, eps
         )
+    ),
+    decomposition=lambda grad, input, weight, num_groups, eps, wants_weight, wants_bias: group_norm_backward_parts(
+        grad, input, weight, num_groups, eps, wants_weight, wants_bias
     ),
     doc="The gradients of group_norm; those of parameters that are not wanted have shape (0,).",
 )  # fmt: skip
@@ -488,6 +524,24 @@ def batch_norm_parts(input: Any, weight: Any, bias: Any, running_mean: Any, runn
 
 
 @helper
+def batch_norm_backward_parts(
+    g: Any, gm: Any, gv: Any, input: Any, centre: Any, spread: Any, weight: Any, training: bool, eps: float
+) -> Any:
+    """(dx, dw, db): dx = a g, in training also the terms by way of mean and variance, one factor a channel for each."""
+    shape, dim = input.shape, but_channels(input.shape)
+    r = rsqrt(spread + eps)
+    c = input - channels(centre, shape)
+    dw, db = sum(g * c, dim, False) * r, sum(g, dim, False)
+    a = r if weight is None else r * weight
+    dx = g * channels(a, shape)
+    if training:
+        by_var = divide_by_count(gv * 2.0 - a * r * dw, reduced_sizes(shape, dim))
+        by_mean = divide_by_count(gm - a * db, reduced_sizes(shape, dim))
+        dx = dx + c * channels(by_var, shape) + channels(by_mean, shape)
+    return dx, dw, db
+
+
+@helper
 def batch_norm_double(
     h: Any, hw: Any, hb: Any, g: Any, gm: Any, gv: Any, x: Any, centre: Any, spread: Any, w: Any, training: bool, eps: float
 ) -> Any:
@@ -533,6 +587,9 @@ define(
         lambda g_dinput, g_dweight, g_dbias, grad, grad_mean, grad_var, input, mean, var, weight, training, eps: batch_norm_double(
             g_dinput, g_dweight, g_dbias, grad, grad_mean, grad_var, input, mean, var, weight, training, eps
         )
+    ),
+    decomposition=lambda grad, grad_mean, grad_var, input, mean, var, weight, training, eps: batch_norm_backward_parts(
+        grad, grad_mean, grad_var, input, mean, var, weight, training, eps
     ),
     doc="The gradients of native_batch_norm for those of its three outputs; in training mean and var are functions of the input.",
 )  # fmt: skip

@@ -13,6 +13,7 @@ from twofold.ir import dtypes
 from twofold.ir.dtypes import FLOAT, DType
 from twofold.ir.op import NOT_DIFFERENTIABLE
 from twofold.ir.types import TensorType, tensor_type
+from twofold.ops import parts  # noqa: F401  (helpers of the decompositions)
 from twofold.ops.record import define, helper
 from twofold.ops.summation import add_reduce, axes_of, count_over, tiny_sum, working
 from twofold.ops.typing import reduced_shape
@@ -191,6 +192,7 @@ define(
     "sum_to_size(Tensor input, Shape size) -> Tensor",
     type_rule=_sum_to_size_type, reference=_sum_to_size, cost="reduction",
     gradient=(lambda g, input_shape: expand(g, input_shape),),
+    decomposition=lambda input, size: summed_to(input, size),
     doc="The sum that undoes broadcasting: `size` must broadcast to the input's shape.",
 )  # fmt: skip
 
@@ -212,6 +214,9 @@ define(
             unreduce(divide_by_count(g, reduced_sizes(input_shape, dim)), input_shape, dim, keepdim), dtype, input_dtype
         ),
     ),
+    decomposition=lambda input, dim, keepdim, dtype: (
+        sum(input, dim, keepdim, dtype=dtype) / counted(reduced_sizes(input.shape, dim), 0)
+    ),
     doc="""The mean over `dim` (all dimensions by default); NaN of no elements. Takes floating-point tensors, others with `dtype=`.""",
 )  # fmt: skip
 
@@ -228,6 +233,7 @@ define(
             isnan(input), 0.0, cast_back(unreduce(g, input_shape, dim, keepdim), dtype, input_dtype)
         ),
     ),
+    decomposition=lambda input, dim, keepdim, dtype: sum(where(isnan(input), 0, input), dim, keepdim, dtype=dtype),
     doc="The sum over `dim` in which NaN counts as 0.",
 )  # fmt: skip
 
@@ -401,6 +407,7 @@ define(
     type_rule=lambda grad, indices, dim, sizes, keepdim: grad.with_shape(sizes), method=False, cost="scatter",
     reference=lambda grad, indices, dim, sizes, keepdim: _select_backward(grad, dim, indices, sizes, keepdim),
     gradient=(lambda g, indices, dim, sizes, keepdim: gather_kept(g, dim, indices, sizes, keepdim), NOT_DIFFERENTIABLE),
+    decomposition=lambda grad, indices, dim, sizes, keepdim: placed_at(grad, dim, indices, sizes, keepdim),
     doc="Zeros of shape `sizes` with `grad` at `indices` along `dim`, which name no place twice: the gradient of choosing elements.",
 )  # fmt: skip
 define(
@@ -469,6 +476,7 @@ define(
     type_rule=lambda input, dim: tensor_type(dtypes.int64, reduced_shape(input.shape, dim, False), input.device),
     reference=lambda input, dim=None: np.add.reduce(np.not_equal(input, 0), axis=axes_of(input, dim), dtype=np.int64),
     cost="reduction", gradient=NOT_DIFFERENTIABLE,
+    decomposition=lambda input, dim: sum(ne(input, 0), dim),
     doc="How many elements over `dim` (all dimensions by default) are not 0.",
 )  # fmt: skip
 
@@ -500,6 +508,7 @@ define(
             kept(g, input_shape, dim, keepdim) * exp(input - kept(result, input_shape, dim, keepdim))
         ),
     ),
+    decomposition=lambda input, dim, keepdim: logsumexp_parts(input, dim, keepdim),
     doc="log(sum(exp(input))) over `dim` without overflow: the maximum is taken out first. Integers become the default float dtype.",
 )  # fmt: skip
 
@@ -555,6 +564,7 @@ define(
             dtype, input_dtype,
         ),
     ),
+    decomposition=lambda input, ord, dim, keepdim, dtype: norm_parts(cast_to(input, dtype), ord, dim, keepdim),
     doc="""The vector norm over `dim` (all dimensions by default): ord 2, 1, inf, -inf, 0 (elements that are not 0) or any number p.
 
     The gradient where the norm is 0 is taken as 0.""",

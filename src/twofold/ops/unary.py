@@ -88,6 +88,8 @@ _define_step("trunc", np.trunc, "The element without its fraction; integers stay
 define(
     "round(Tensor input, *, int decimals=0) -> Tensor",
     type_rule=_round_type, reference=_round, inplace=True, onnx="Round@11",
+    body="where(decimals == 0, rint(input), where(decimals < 0, rint(input / 10.0 ** -decimals) * 10.0 ** -decimals, "
+    "rint(input * 10.0 ** decimals) / 10.0 ** decimals))",
     gradient=(lambda input_shape, input_dtype, input_device: no_slope(input_shape, input_dtype, input_device),),
     doc="Rounded to `decimals` digits (negative: to tens, hundreds, …), halves to the even neighbour.",
 )  # fmt: skip

@@ -22,6 +22,10 @@ ARTIFACTS = {
     "passes": "each pass that changes a graph: its rule, before and after",
     "trace": "each operation while it is recorded, with the user's line",
     "backward": "each run of the backward engine",
+    "fusion": "each decision of the compiler's planner: what is stored, joined, refused, left to the host, and why",
+    "kernels": "each kernel of a compiled program: what it computes, with the user's lines, and its schedule",
+    "memory": "the memory plan of each compiled program",
+    "code": "the LLVM text of each compiled program",
 }
 """The artifacts there are. Who writes a new kind of log adds a row here."""
 

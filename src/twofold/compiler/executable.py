@@ -1,0 +1,170 @@
+"""Executable: a compiled graph, called on NumPy arrays.
+
+One native call runs all of it. Each call takes a frame (pointer table and arena) from a free list, so several threads may run one program.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from twofold.compiler.assemble import Assembly, BufferInfo
+from twofold.compiler.host import HostRunner
+from twofold.compiler.options import CompileOptions
+from twofold.ir.graph import Value
+from twofold.ir.interpreter import describe
+from twofold.ir.types import TensorType, type_of
+from twofold.runtime.entry import ArgumentSpec, Frame
+from twofold.support.errors import ArgumentError, DTypeError, IndexOutOfRange, OutOfMemory, ShapeError
+
+LONG_NS = 20_000
+"""Programs estimated to run longer release the GIL."""
+
+
+class Executable:
+    """A compiled graph.
+
+    run:       arrays in the order of the graph's inputs → a tuple with an entry for each output
+    run_into:  the same, into given arrays
+    """
+
+    def __init__(self, assembly: Assembly, code: Any, options: CompileOptions, tensor_class: type | None = None) -> None:
+        self.assembly, self.code, self.options = assembly, code, options
+        graph = assembly.graph
+        self.name = graph.name
+        self.inputs: list[BufferInfo] = [assembly.buffers[v.name] for v in graph.inputs if isinstance(v.type, TensorType)]
+        self.results: list[Any] = []
+        self.outputs: list[BufferInfo] = []
+        for v in graph.outputs:
+            if type(v) is Value and isinstance(v.type, TensorType):
+                info = assembly.buffers[_root(assembly, v).name]
+                self.results.append(len(self.outputs))
+                self.outputs.append(info)
+            else:
+                self.results.append((v,))
+        self.tensor_class = tensor_class
+        self._shapes = [(b.type.shape, b.type.dtype.numpy) for b in self.outputs]
+        self._frames: deque[Frame] = deque()
+        self._constants = [b for b in assembly.buffers.values() if b.kind == "constant"]
+        self._check_memory()
+
+    def _check_memory(self) -> None:
+        limit, need = self.options.memory_limit, self.assembly.memory.peak
+        if limit is not None and need > limit:
+            raise OutOfMemory(
+                f"{self.name}: the temporaries of this program take {need} bytes at their peak, memory_limit is {limit}; the largest: "
+                + ", ".join(f"{b.name} ({b.nbytes} bytes)" for b in sorted(self.assembly.memory.blocks, key=lambda b: -b.nbytes)[:3])
+            )
+
+    # --- frames
+
+    def _new_frame(self) -> Frame:
+        a = self.assembly
+        specs = [ArgumentSpec(b.type.shape, b.type.dtype.numpy, b.slot, output=False) for b in self.inputs]
+        specs += [ArgumentSpec(b.type.shape, b.type.dtype.numpy, b.slot, output=True) for b in self.outputs]
+        arena = {}
+        for name, offset in a.memory.offsets.items():
+            slot = a.scratch_slots[name] if name in a.scratch_slots else a.buffers[name].slot
+            arena[slot] = offset
+        runner = HostRunner(a.hosts, a.buffers, lambda v: _root(a, v).name) if a.hosts else None
+        frame = Frame(
+            self.code.address("run"), specs, a.slots, a.memory.peak, arena,
+            {b.slot: b.array.ctypes.data for b in self._constants}, long=self.is_long, check_overlap=True,
+            host=None, tensor_class=self.tensor_class,
+        )  # fmt: skip
+        if runner is not None:
+            frame.set_host(lambda number: runner.run(number, frame.table))
+        return frame
+
+    @property
+    def is_long(self) -> bool:
+        """Whether a run is long enough to let other Python threads go on."""
+        return bool(self.assembly.hosts) or sum(x.spec.operations * 0.1 if x.spec is not None else LONG_NS for x in self.assembly.launches) > LONG_NS
+
+    # --- running
+
+    def call(self, arguments: Sequence[Any], outputs: Sequence[Any]) -> None:
+        """Run on arrays (or tensors of `tensor_class`) into output arrays that fit."""
+        try:
+            frame = self._frames.pop()
+        except IndexError:
+            frame = self._new_frame()
+        try:
+            status = frame.call(*arguments, *outputs)
+            if status is not None:
+                self._failed(status, frame)
+        finally:
+            self._frames.append(frame)
+
+    def _failed(self, status: int, frame: Frame) -> None:
+        raise NotImplementedError
+
+    def fresh_outputs(self) -> list[np.ndarray]:
+        """New arrays for the outputs."""
+        return [np.empty(shape, dtype) for shape, dtype in self._shapes]
+
+    def run(self, *arrays: Any) -> tuple[Any, ...]:
+        """The outputs for these arrays: a tuple of arrays (and of the numbers among the outputs)."""
+        outputs = self.fresh_outputs()
+        self.call([self.prepared(a, b) for a, b in self._paired(arrays)], outputs)
+        return tuple(outputs[r] if type(r) is int else r[0] for r in self.results)
+
+    def run_into(self, outputs: Sequence[Any], *arrays: Any) -> None:
+        """Run into the arrays `outputs`: C-contiguous, writeable, sharing no memory with an input or with each other."""
+        if len(outputs) != len(self.outputs):
+            raise ArgumentError(f"{self.name} has {len(self.outputs)} outputs ({', '.join(b.name for b in self.outputs)}), {len(outputs)} arrays were given")
+        for array, b in zip(outputs, self.outputs, strict=True):
+            _check_output(self.name, array, b)
+        prepared = [self.prepared(a, b) for a, b in self._paired(arrays)]
+        for k, array in enumerate(outputs):
+            for other, name in [*zip(arrays, (b.name for b in self.inputs), strict=True), *zip(outputs[:k], (b.name for b in self.outputs), strict=False)]:
+                if np.may_share_memory(array, other) and np.shares_memory(array, other):
+                    raise ArgumentError(f"{self.name}: output {self.outputs[k].name} shares memory with {name}: outputs must be memory of their own")
+        self.call(prepared, outputs)
+
+    def _paired(self, arrays: Sequence[Any]) -> list[tuple[Any, BufferInfo]]:
+        if len(arrays) != len(self.inputs):
+            raise ArgumentError(f"{self.name} takes {len(self.inputs)} inputs ({', '.join(b.name for b in self.inputs)}), {len(arrays)} were given")
+        return list(zip(arrays, self.inputs, strict=True))
+
+    def prepared(self, array: Any, b: BufferInfo) -> np.ndarray:
+        """The array as the program takes it: checked, and copied where it is not dense in C order."""
+        if not isinstance(array, np.ndarray):
+            array = np.asarray(array, None if hasattr(array, "dtype") else b.type.dtype.numpy)
+        got = type_of(array)
+        if got.dtype is not b.type.dtype:
+            raise DTypeError(f"{self.name}: input {b.name} is {b.type}, the array is {got}")
+        if got.shape != b.type.shape:
+            raise ShapeError(f"{self.name}: input {b.name} is {b.type}, the array is {got}")
+        return np.require(array, requirements=("C", "A"))
+
+
+def _check_output(program: str, array: Any, b: BufferInfo) -> None:
+    if not isinstance(array, np.ndarray):
+        raise ArgumentError(f"{program}: output {b.name} must be a NumPy array, not {type(array).__name__}")
+    got = type_of(array)
+    if got.dtype is not b.type.dtype:
+        raise DTypeError(f"{program}: output {b.name} is {b.type}, the array is {got}")
+    if got.shape != b.type.shape:
+        raise ShapeError(f"{program}: output {b.name} is {b.type}, the array is {got}")
+    if not array.flags.c_contiguous or not array.flags.aligned:
+        raise ArgumentError(f"{program}: output {b.name} must be an aligned array in C order (strides {array.strides} are not)")
+    if not array.flags.writeable:
+        raise ArgumentError(f"{program}: output {b.name} is read-only")
+
+
+def _root(assembly: Assembly, v: Value) -> Value:
+    while v in assembly.root:
+        v = assembly.root[v]
+    return v
+
+
+def fault(assembly: Assembly, number: int) -> IndexOutOfRange:
+    """The error a kernel reported."""
+    node, what = assembly.sites[number]
+    error = IndexOutOfRange(what)
+    error.add_note(describe(node))
+    return error

@@ -1,0 +1,148 @@
+"""What the vector math functions share: constants, bit patterns, polynomials, rare branches.
+
+Everything is plain LLVM text for any number of lanes. Floating-point instructions carry no fast-math flags here: error-free steps must
+stay as written, and a fused multiply-add is asked for by name (`madd`) where the target has one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from twofold.compiler.llvm import Function, Operand, Val, number, with_element
+from twofold.runtime.target import Target
+
+
+class LaneMath:
+    """Small steps on values of one floating-point type, scalar or vector.
+
+    Args:
+        f: The function being written.
+        type: "float", "double" or a vector of them.
+        target: The processor; None stands for one with fused multiply-add.
+    """
+
+    magic: float
+    """Added and subtracted, it rounds a small number to an integer; the sum's low bits hold that integer."""
+    mantissa: int
+    """Bits of the mantissa that are stored."""
+
+    def __init__(self, f: Function, type: str, target: Target | None) -> None:
+        self.f, self.type, self.target = f, type, target
+        self.has_fma = target is None or target.has_fma
+        wide = number_of_bits(type) == 64
+        self.integer = with_element(type, "i64" if wide else "i32")
+        self.magic, self.mantissa = (6755399441055744.0, 52) if wide else (12582912.0, 23)
+        self.bias = 1023 if wide else 127
+        self.sign_bit = -(1 << 63) if wide else -(1 << 31)
+
+    # --- arithmetic
+
+    def constant(self, value: float) -> Val:
+        return number(self.type, value)
+
+    def add(self, a: Operand, b: Operand) -> Val:
+        return self.f.fadd(a, b, "")
+
+    def sub(self, a: Operand, b: Operand) -> Val:
+        return self.f.fsub(a, b, "")
+
+    def mul(self, a: Operand, b: Operand) -> Val:
+        return self.f.fmul(a, b, "")
+
+    def div(self, a: Operand, b: Operand) -> Val:
+        return self.f.fdiv(a, b)
+
+    def madd(self, a: Operand, b: Operand, c: Operand) -> Val:
+        """a·b + c: rounded once with fused multiply-add, twice without."""
+        return self.f.fma(a, b, c) if self.has_fma else self.add(self.mul(a, b), c)
+
+    def polynomial(self, x: Val, coefficients: Sequence[float]) -> Val:
+        """Σ cₖ xᵏ by Horner's rule; coefficients from the lowest power."""
+        result = self.constant(coefficients[-1])
+        for c in reversed(coefficients[:-1]):
+            result = self.madd(result, x, c)
+        return result
+
+    def sqrt(self, x: Val) -> Val:
+        return self.f.intrinsic("llvm.sqrt", self.type, x)
+
+    def rounding(self, mode: str, x: Val) -> Val:
+        """`floor`, `ceil`, `trunc` or `rint`."""
+        return self.f.intrinsic(f"llvm.{mode}", self.type, x)
+
+    # --- bits
+
+    def bits(self, x: Val) -> Val:
+        return self.f.let(self.integer, f"bitcast {x.type} {x} to {self.integer}")
+
+    def from_bits(self, x: Val) -> Val:
+        return self.f.let(self.type, f"bitcast {x.type} {x} to {self.type}")
+
+    def integer_op(self, op: str, a: Operand, b: Operand) -> Val:
+        return self.f.binary(op, self.f.of(a, self.integer), self.f.of(b, self.integer))
+
+    def magnitude(self, x: Val) -> Val:
+        return self.f.intrinsic("llvm.fabs", self.type, x)
+
+    def sign(self, x: Val) -> Val:
+        """The sign bit of x, everything else zero; an integer."""
+        return self.integer_op("and", self.bits(x), self.sign_bit)
+
+    def with_sign(self, magnitude: Val, sign: Val) -> Val:
+        """A number that is not negative, with the sign bit `sign`."""
+        return self.from_bits(self.integer_op("or", self.bits(magnitude), sign))
+
+    def flip(self, x: Val, sign: Val) -> Val:
+        """x, negated where the sign bit `sign` is set."""
+        return self.from_bits(self.integer_op("xor", self.bits(x), sign))
+
+    def pow2(self, n: Val) -> Val:
+        """2ⁿ for an integer n whose power is a normal number."""
+        return self.from_bits(self.integer_op("shl", self.integer_op("add", n, self.bias), self.mantissa))
+
+    def scaled(self, x: Val, n: Val) -> Val:
+        """x·2ⁿ by adding to the exponent: x and the result must be normal. High bits of n beyond the exponent are ignored."""
+        return self.from_bits(self.integer_op("add", self.bits(x), self.integer_op("shl", n, self.mantissa)))
+
+    # --- choices
+
+    def where(self, condition: Val, a: Operand, b: Operand) -> Val:
+        return self.f.select(condition, self.f.of(a, self.type), self.f.of(b, self.type))
+
+    def compare(self, predicate: str, a: Val, b: Operand) -> Val:
+        """An ordered comparison (`oeq`, `olt`, `ogt`, …) or an unordered one (`uno`, …)."""
+        return self.f.fcmp(predicate, a, self.f.of(b, self.type))
+
+    def at_most(self, x: Val, bound: float) -> Val:
+        """min(x, bound); NaN stays NaN."""
+        return self.where(self.compare("ogt", x, bound), bound, x)
+
+    def at_least(self, x: Val, bound: float) -> Val:
+        """max(x, bound); NaN stays NaN."""
+        return self.where(self.compare("olt", x, bound), bound, x)
+
+    def round_scaled(self, x: Val, scale: float) -> tuple[Val, Val]:
+        """The integer nearest to x·scale: as a float, and as an integer whose low bits are right (the high ones hold the magic number's)."""
+        shifted = self.madd(x, scale, self.magic)
+        return self.sub(shifted, self.magic), self.bits(shifted)
+
+    def magic_integer(self, raw: Val) -> Val:
+        """The integer in the raw bits that `round_scaled` gives."""
+        word = 0x4338000000000000 if self.mantissa == 52 else 0x4B400000
+        return self.integer_op("sub", raw, word)
+
+    def any_lane(self, condition: Val) -> Val:
+        """True if the condition holds in some lane."""
+        if not condition.is_vector:
+            return condition
+        return self.f.intrinsic("llvm.vector.reduce.or", "i1", condition, overload=condition.type)
+
+
+def number_of_bits(type: str) -> int:
+    """Bits of one element of a floating-point type."""
+    return 64 if "double" in type else 32
+
+
+INFINITY = math.inf
+NAN = math.nan

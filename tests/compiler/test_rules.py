@@ -83,7 +83,7 @@ def kernels_of(graph: Graph, inputs: list[np.ndarray], outputs: list[Value]) -> 
 
 def served(node: Node) -> bool:
     """Whether the node has a rule or is an update."""
-    graph = node.graph
+    graph = node.outputs[0].graph
     assert isinstance(graph, Graph)
     return rule_for(node) is not None or update_kernels(Stored(graph), node) is not None
 

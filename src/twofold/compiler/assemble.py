@@ -11,12 +11,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from twofold.compiler.emit import KernelCode, emit_kernel
+from twofold.compiler.loops import KernelCode, Schedule, emit_kernel, schedule
 from twofold.compiler.expr import Expr, walk
 from twofold.compiler.llvm import Function, Module, Val, number
 from twofold.compiler.memory import Block, MemoryPlan, plan_memory
 from twofold.compiler.planner import ControlStep, HostStep, KernelStep, Plan, TemplateStep, UpdateStep
-from twofold.compiler.schedule import Schedule, schedule
 from twofold.compiler.spec import KernelSpec, Reduce, Store
 from twofold.ir.graph import Graph, Node, Value
 from twofold.ir.types import TensorType

@@ -17,12 +17,10 @@ from twofold.compiler.options import CompileOptions
 from twofold.ir.graph import Value
 from twofold.ir.interpreter import describe
 from twofold.ir.types import TensorType, type_of
-from twofold.runtime.entry import ArgumentSpec, Frame
+from twofold.runtime.codegen import NativeCode
+from twofold.runtime.entry import Frame
+from twofold.runtime.target import Target
 from twofold.support.errors import ArgumentError, DTypeError, IndexOutOfRange, OutOfMemory, ShapeError
-
-LONG_NS = 20_000
-"""Programs estimated to run longer release the GIL."""
-
 
 class Executable:
     """A compiled graph.
@@ -31,8 +29,8 @@ class Executable:
     run_into:  the same, into given arrays
     """
 
-    def __init__(self, assembly: Assembly, code: Any, options: CompileOptions, tensor_class: type | None = None) -> None:
-        self.assembly, self.code, self.options = assembly, code, options
+    def __init__(self, assembly: Assembly, code: NativeCode, target: Target, options: CompileOptions) -> None:
+        self.assembly, self.code, self.target, self.options = assembly, code, target, options
         graph = assembly.graph
         self.name = graph.name
         self.inputs: list[BufferInfo] = [assembly.buffers[v.name] for v in graph.inputs if isinstance(v.type, TensorType)]
@@ -45,7 +43,6 @@ class Executable:
                 self.outputs.append(info)
             else:
                 self.results.append((v,))
-        self.tensor_class = tensor_class
         self._shapes = [(b.type.shape, b.type.dtype.numpy) for b in self.outputs]
         self._frames: deque[Frame] = deque()
         self._constants = [b for b in assembly.buffers.values() if b.kind == "constant"]
@@ -63,44 +60,30 @@ class Executable:
 
     def _new_frame(self) -> Frame:
         a = self.assembly
-        specs = [ArgumentSpec(b.type.shape, b.type.dtype.numpy, b.slot, output=False) for b in self.inputs]
-        specs += [ArgumentSpec(b.type.shape, b.type.dtype.numpy, b.slot, output=True) for b in self.outputs]
         arena = {}
         for name, offset in a.memory.offsets.items():
-            slot = a.scratch_slots[name] if name in a.scratch_slots else a.buffers[name].slot
-            arena[slot] = offset
-        runner = HostRunner(a.hosts, a.buffers, lambda v: _root(a, v).name) if a.hosts else None
-        frame = Frame(
-            self.code.address("run"), specs, a.slots, a.memory.peak, arena,
-            {b.slot: b.array.ctypes.data for b in self._constants}, long=self.is_long, check_overlap=True,
-            host=None, tensor_class=self.tensor_class,
-        )  # fmt: skip
-        if runner is not None:
-            frame.set_host(lambda number: runner.run(number, frame.table))
-        return frame
-
-    @property
-    def is_long(self) -> bool:
-        """Whether a run is long enough to let other Python threads go on."""
-        return bool(self.assembly.hosts) or sum(x.spec.operations * 0.1 if x.spec is not None else LONG_NS for x in self.assembly.launches) > LONG_NS
+            arena[a.scratch_slots[name] if name in a.scratch_slots else a.buffers[name].slot] = offset
+        host = HostRunner(a.hosts, a.buffers, lambda v: _root(a, v).name).run if a.hosts else None
+        fixed = {b.slot: b.array.ctypes.data for b in self._constants}
+        return Frame(self.code, self.target, a.slots, a.memory.peak, arena, fixed, host)
 
     # --- running
 
-    def call(self, arguments: Sequence[Any], outputs: Sequence[Any]) -> None:
-        """Run on arrays (or tensors of `tensor_class`) into output arrays that fit."""
+    def call(self, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray]) -> None:
+        """Run on dense arrays of the right types into such arrays; nothing is checked here. Raises IndexOutOfRange for a bad index in the
+        data, naming the operation and the user's line."""
         try:
             frame = self._frames.pop()
         except IndexError:
             frame = self._new_frame()
         try:
-            status = frame.call(*arguments, *outputs)
-            if status is not None:
-                self._failed(status, frame)
+            pointers = {b.slot: x.ctypes.data for b, x in zip(self.inputs, inputs, strict=True)}
+            pointers.update((b.slot, x.ctypes.data) for b, x in zip(self.outputs, outputs, strict=True))
+            error = frame.call(pointers)
         finally:
             self._frames.append(frame)
-
-    def _failed(self, status: int, frame: Frame) -> None:
-        raise NotImplementedError
+        if error:
+            raise fault(self.assembly, error)
 
     def fresh_outputs(self) -> list[np.ndarray]:
         """New arrays for the outputs."""

@@ -17,7 +17,6 @@ class CompileOptions:
     target:        a `runtime.target.Target`, or a name such as "haswell"; None: this machine (or TWOFOLD_CPU)
     strict_math:   elementwise functions within 1 ULP, sums in float64 or compensated
     memory_limit:  most bytes of temporaries; a program that needs more is refused before it runs
-    reuse_outputs: results are overwritten by the next call; reading one after that raises
     verify:        check the graph after every pass and every kernel spec (`program.verify` compares results)
     passes:        "all", or names of passes to run, for finding faults
     """
@@ -25,7 +24,6 @@ class CompileOptions:
     target: Target | str | None = None
     strict_math: bool = False
     memory_limit: int | None = None
-    reuse_outputs: bool = False
     verify: bool = False
     passes: Any = "all"
 
@@ -38,7 +36,7 @@ class CompileOptions:
                 near = difflib.get_close_matches(name, known, 1)
                 raise ArgumentError(f"compile() has no option {name!r}; " + (f"did you mean {near[0]!r}?" if near else f"known: {', '.join(known)}"))
         result = cls(**given)
-        for name in ("strict_math", "reuse_outputs", "verify"):
+        for name in ("strict_math", "verify"):
             if type(getattr(result, name)) is not bool:
                 raise ArgumentError(f"compile(): {name} is a bool, not {getattr(result, name)!r}")
         limit = result.memory_limit

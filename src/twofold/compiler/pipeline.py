@@ -17,7 +17,7 @@ from twofold.compiler.served import TEMPLATES, UPDATES
 from twofold.compiler.spec import verify as verify_spec
 from twofold.ir.graph import Graph
 from twofold.ir.rewrite import PassLog, run_pass
-from twofold.runtime.objects import build
+from twofold.runtime.codegen import build
 from twofold.runtime.target import Target, host_target, named_target
 from twofold.support.logs import artifact_log
 
@@ -112,11 +112,11 @@ def assemble(c: Compilation) -> Compilation:
     return c
 
 
-def compile_graph(graph: Graph, tensor_class: type | None = None, **options: Any) -> tuple[Executable, Compilation]:
+def compile_graph(graph: Graph, **options: Any) -> tuple[Executable, Compilation]:
     """The whole pipeline."""
     c = assemble(plan(prepare(graph, CompileOptions.of(options))))
     begin = time.perf_counter()
     assert c.assembly is not None
     code = build(c.assembly.text, c.target, graph.name)
-    c.timed("build", begin, f"{code.size} bytes of code")
-    return Executable(c.assembly, code, c.options, tensor_class), c
+    c.timed("build", begin, c.target.name)
+    return Executable(c.assembly, code, c.target, c.options), c

@@ -55,7 +55,7 @@ def gather(b: KernelBuilder, node: Node, which: int, index: Index, guards: Guard
 
 def _count(x: Value) -> int:
     assert isinstance(x.type, TensorType)
-    return int(x.type.numel)  # type: ignore[arg-type]
+    return int(x.type.numel)
 
 
 def replaced_by(index: Sequence[Affine | Expr], dim: int, e: Expr) -> tuple[Affine | Expr, ...]:

@@ -203,5 +203,9 @@ class MissingDependency(TwofoldError, ImportError, RuntimeError):
     """An optional package or program that is not installed; says how to install it."""
 
 
+class CompileError(TwofoldError, RuntimeError):
+    """Native code could not be made."""
+
+
 class UnsupportedError(TwofoldError, NotImplementedError):
     """A feature that does not exist (yet), said plainly."""

@@ -1,0 +1,108 @@
+"""Frames: the memory of one run of a program, and the call into its native code."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from twofold.runtime.codegen import NativeCode, build
+from twofold.runtime.target import Target
+
+LAUNCHER = """
+define i32 @launch(ptr %context, ptr %kernel, ptr %args, i64 %chunks) {
+entry:
+  br label %head
+head:
+  %i = phi i64 [ 0, %entry ], [ %next, %body ]
+  %more = icmp slt i64 %i, %chunks
+  br i1 %more, label %body, label %done
+body:
+  call void %kernel(ptr %args, i64 %i)
+  %next = add nsw i64 %i, 1
+  br label %head
+done:
+  ret i32 0
+}
+define i32 @poll(ptr %context) {
+entry:
+  ret i32 0
+}
+"""
+"""Runs the chunks of a launch one after another, in the calling thread."""
+
+_RUN = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p)
+_HOST = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_int64)
+ALIGN = 64
+_launchers: dict[Target, NativeCode] = {}
+
+
+def _launcher(target: Target) -> NativeCode:
+    found = _launchers.get(target)
+    if found is None:
+        found = _launchers.setdefault(target, build(LAUNCHER, target, "the launcher", level=1))
+    return found
+
+
+def aligned_bytes(count: int) -> np.ndarray:
+    """Uninitialised bytes that begin at a multiple of 64."""
+    raw = np.empty(count + 2 * ALIGN, np.uint8)
+    start = -raw.ctypes.data % ALIGN
+    return raw[start : start + count + ALIGN]
+
+
+class Frame:
+    """The pointer table and the arena of one run at a time.
+
+    code:   the program; its function `run` is called
+    slots:  entries of the table; entry 0 points to the error word
+    arena:  slot → offset of a temporary in the arena of `arena_bytes`
+    fixed:  slot → address of a constant, kept alive by the caller
+    host:   called with the number of a host step; what it raises ends the run and is raised by `call`
+    """
+
+    def __init__(
+        self, code: NativeCode, target: Target, slots: int, arena_bytes: int, arena: Mapping[int, int], fixed: Mapping[int, int],
+        host: Callable[[int, Any], None] | None,
+    ) -> None:  # fmt: skip
+        self._code = code
+        self._run = _RUN(code.address("run"))
+        self.table = np.zeros(slots, np.uint64)
+        self._error = np.zeros(1, np.int64)
+        self._arena = aligned_bytes(arena_bytes)
+        base = self._arena.ctypes.data
+        self.table[0] = self._error.ctypes.data
+        for slot, offset in arena.items():
+            self.table[slot] = base + offset
+        for slot, address in fixed.items():
+            self.table[slot] = address
+        self._raised: BaseException | None = None
+        self._host = _HOST(self._step) if host is not None else None
+        self._function = host
+        launcher = _launcher(target)
+        step = ctypes.cast(self._host, ctypes.c_void_p).value if self._host is not None else 0
+        self._context = np.array([launcher.address("launch"), step or 0, launcher.address("poll")], np.uint64)
+        self._addresses = (self.table.ctypes.data, self._context.ctypes.data)
+
+    def _step(self, context: int, number: int) -> int:
+        try:
+            assert self._function is not None
+            self._function(number, self.table)
+        except BaseException as e:
+            self._raised = e
+            return 1
+        return 0
+
+    def call(self, pointers: Mapping[int, int]) -> int:
+        """Run with these addresses in the table; returns the error word (0: no fault). The GIL is released meanwhile."""
+        table = self.table
+        for slot, address in pointers.items():
+            table[slot] = address
+        self._error[0] = 0
+        self._run(*self._addresses)
+        raised, self._raised = self._raised, None
+        if raised is not None:
+            raise raised
+        return int(self._error[0])

@@ -298,7 +298,7 @@ class _Emitter:
             for r in stages:
                 if isinstance(r, Reduce) and r not in carried:
                     self._in_block(lambda r=r: self.f.store(self._start(r), self._place(r), self._align(self._type(r))))  # type: ignore[misc]
-            full = [s for s in stages if set(s.dims) & set(how.inner) or isinstance(s, Reduce)]
+            full = [s for s in stages if set(s.dims) & set(how.inner)]
             flat = [s for s in stages if s not in full]
             if full:
                 with ExitStack() as loops:

@@ -12,7 +12,16 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from twofold.compiler import rules_reduce, rules_views  # noqa: F401  (they fill the table of rules)
+from twofold.compiler import (  # noqa: F401  (they fill the table of rules)
+    rules_creation,
+    rules_indexing,
+    rules_joining,
+    rules_padding,
+    rules_pooling,
+    rules_reduce,
+    rules_resampling,
+    rules_views,
+)
 from twofold.compiler.contiguity import vector_dim
 from twofold.compiler.expr import Expr, walk
 from twofold.compiler.kernel_builder import (

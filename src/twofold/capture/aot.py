@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from twofold.capture.code import graph_code
-from twofold.capture.graph_module import GraphModule, check_signature, find
+from twofold.capture.graph_module import COMPILERS, GraphModule, check_signature, find
 from twofold.capture.trace.tracer import trace
 from twofold.ir.graph import Graph
 from twofold.ir.interpreter import Interpreter
@@ -62,11 +62,19 @@ class JointModule:
         tensors = module.match(leaves)
         check_signature(module.name, module.layout, leaves, module.bindings)
         seeds = self.seeds(tangents)
-        arrays = self._interpreter.run(*(t._array for t in tensors), *seeds)
+        arrays = self.run_arrays([*(t._array for t in tensors), *seeds])
         count = len(module.graph.outputs)
         results = [r.value if r.output is None else _tensor(arrays[r.output]) for r in module.layout.results]
         gradients = dict(zip(self.gradients_of, map(_tensor, arrays[count:]), strict=True))
         return tree_unflatten(results, module.layout.out_spec), gradients
+
+    def run_arrays(self, arrays: Sequence[Any]) -> tuple[Any, ...]:
+        """The joint graph's outputs for arrays in the order of its inputs."""
+        return self._interpreter.run(*arrays)
+
+    def compile(self, **options: Any) -> Any:
+        """Forward and backward as one native program, called like this module; options as of `GraphModule.compile`."""
+        return COMPILERS["joint"](self, **options)
 
     def seeds(self, tangents: Any) -> list[Any]:
         """The arrays of the tangents."""

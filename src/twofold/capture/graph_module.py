@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -110,6 +111,18 @@ class Layout:
     positional: tuple[str, ...] = ()
 
 
+def _compiler(kind: str) -> Callable[..., Any]:
+    def load(*args: Any, **options: Any) -> Any:
+        program = import_module("twofold.capture.program")
+        return getattr(program, f"compile_{kind}")(*args, **options)
+
+    return load
+
+
+COMPILERS: dict[str, Callable[..., Any]] = {kind: _compiler(kind) for kind in ("module", "joint")}
+"""What `compile` calls: the compiler is loaded when it is first used, since `import twofold` must stay fast."""
+
+
 class GraphModule(Module):
     """A static graph with its bindings; callable like the function or module it was recorded from.
 
@@ -147,6 +160,15 @@ class GraphModule(Module):
     def code(self) -> str:
         """The graph as the text of a Python function."""
         return graph_code(self.graph)
+
+    def compile(self, **options: Any) -> Any:
+        """A `Program`: the graph as native code, called like this module.
+
+        strict_math: bool, memory_limit: bytes, target: a CPU's name, verify: bool; see `compiler.options.CompileOptions`. Raises
+        UnsupportedError for graphs with symbolic sizes, OutOfMemory where the temporaries exceed memory_limit, ArgumentError for an unknown
+        option.
+        """
+        return COMPILERS["module"](self, **options)
 
     def operation(self, name: str) -> Callable[..., Any]:
         """The function of an operation, also of those without a public name; `code` uses it."""

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from twofold.capture.aot import JointModule
 from twofold.capture.graph_module import GraphModule, check_signature, reorder
 from twofold.compiler.assemble import HostCall, Launch, walk_actions
 from twofold.compiler.executable import Executable
@@ -142,6 +143,28 @@ class Program:
     def __repr__(self) -> str:
         hosts = len(self.executable.assembly.hosts)
         return f"<Program {self.module.name}: {len(self.executable.assembly.launches)} kernels, {hosts} host steps, arena of {self.memory.peak} bytes>"
+
+
+class JointProgram(JointModule):
+    """A compiled joint graph: called like the `JointModule`, with forward and backward in one native program."""
+
+    def __init__(self, joint: JointModule, **options: Any) -> None:
+        super().__init__(joint.graph, joint.forward_module, joint.tangents, joint._gradients_of)
+        self.executable, self.compilation = compile_graph(joint.graph, **options)
+
+    def run_arrays(self, arrays: Sequence[Any]) -> tuple[Any, ...]:
+        """The joint graph's outputs for arrays in the order of its inputs."""
+        return self.executable.run(*map(np.asarray, arrays))
+
+
+def compile_module(module: GraphModule, **options: Any) -> Program:
+    """`module.compile(**options)`."""
+    return Program(module, **options)
+
+
+def compile_joint(joint: JointModule, **options: Any) -> JointProgram:
+    """`joint.compile(**options)`."""
+    return JointProgram(joint, **options)
 
 
 def _lines(x: Launch) -> tuple[str, ...]:

@@ -48,9 +48,7 @@ class _Evaluation:
         self.spec, self.memory, self.wide = spec, memory, wide
         self.order = list(spec.sizes)
         count = len(self.order)
-        self.grid = {
-            d: np.arange(spec.sizes[d]).reshape([-1 if k == i else 1 for k in range(count)]) for i, d in enumerate(self.order)
-        }
+        self.grid = {d: np.arange(spec.sizes[d]).reshape([-1 if k == i else 1 for k in range(count)]) for i, d in enumerate(self.order)}
         self.results: dict[str, Any] = {}
 
     def dtype(self, type: str) -> np.dtype:
@@ -112,7 +110,9 @@ class _Evaluation:
         wrapped = np.where(x < 0, x + size, x)
         bad = ((wrapped < 0) | (wrapped >= size)) & active
         if bad.any():
-            raise IndexOutOfRange(f"index {int(np.broadcast_to(x, bad.shape)[bad][0])} is out of range for {size} elements ({self.spec.sites.get(site, '')})")
+            raise IndexOutOfRange(
+                f"index {int(np.broadcast_to(x, bad.shape)[bad][0])} is out of range for {size} elements ({self.spec.sites.get(site, '')})"
+            )
         return np.where((wrapped < 0) | (wrapped >= size), 0, wrapped)
 
     def shape(self, dims: Any) -> list[int]:

@@ -346,7 +346,9 @@ def into_chain(p: Position, chain: Chain, base: TensorType) -> Position:
 # ---- windows -------------------------------------------------------------------------------------------------------------------------
 
 
-def windows_over(p: Position, entry: Entry, size: int, step: int, padding: int, count: int, dilation: int = 1) -> list[tuple[Position, Entry, Entry]]:
+def windows_over(
+    p: Position, entry: Entry, size: int, step: int, padding: int, count: int, dilation: int = 1
+) -> list[tuple[Position, Entry, Entry]]:
     """The windows that cover a position along one dimension: window w has element `entry` as its tap t if entry = w·step + t·dilation -
     padding. A list of (position with the condition that this window exists, w, t), for every t in turn."""
     found: list[tuple[Position, Entry, Entry]] = []

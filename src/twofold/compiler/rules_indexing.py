@@ -93,7 +93,9 @@ def index_place(dims: tuple[int, ...]) -> int:
     return 0 if placed_first(dims) else dims[0]
 
 
-def indexed_entries(b: KernelBuilder, node: Node, x_shape: tuple[int, ...], indices: Sequence[Value], index: Index, guards: Guards) -> list[Any]:
+def indexed_entries(
+    b: KernelBuilder, node: Node, x_shape: tuple[int, ...], indices: Sequence[Value], index: Index, guards: Guards
+) -> list[Any]:
     """The index of `x` that the element `index` of an `index` result means: checked expressions for the indexed dimensions."""
     dims = node.attributes["dims"]
     count = max(len(shape_of(i)) for i in indices)

@@ -86,7 +86,9 @@ def repeat(b: KernelBuilder, node: Node, which: int, index: Index, guards: Guard
 def flip(b: KernelBuilder, node: Node, which: int, index: Index, guards: Guards) -> Expr:
     shape = shape_of(source(node))
     dims = node.attributes["dims"]
-    reversed_index = tuple(f.times(-1).shifted(n - 1) if d in dims and n > 1 else f for d, (f, n) in enumerate(zip(index, shape, strict=True)))
+    reversed_index = tuple(
+        f.times(-1).shifted(n - 1) if d in dims and n > 1 else f for d, (f, n) in enumerate(zip(index, shape, strict=True))
+    )
     return b.pull(source(node), reversed_index, guards)
 
 

@@ -170,7 +170,8 @@ def divisor(b: KernelBuilder, node: Node, forms: tuple[Affine, ...], space: tupl
     if a["divisor_override"] is not None:
         return const(a["divisor_override"], t)
     counts = [
-        count_along(b, *each, a["count_include_pad"]) for each in zip(forms, space, a["kernel_size"], a["stride"], a["padding"], strict=True)
+        count_along(b, *each, a["count_include_pad"])
+        for each in zip(forms, space, a["kernel_size"], a["stride"], a["padding"], strict=True)
     ]
     known = [c.attr for c in counts if c.op == "const"]
     total = const(math.prod(known), "i64")
@@ -210,7 +211,9 @@ def adaptive_avg_pool(b: KernelBuilder, node: Node, which: int, index: Index, gu
 # ---- adjoints ----------------------------------------------------------------------------------------------------------------------
 
 
-def covering(p: Position, forms: tuple[Affine, ...], kernel: Any, stride: Any, padding: Any, counts: Any, dilation: Any) -> Iterator[tuple[Position, list[Entry], list[Entry]]]:
+def covering(
+    p: Position, forms: tuple[Affine, ...], kernel: Any, stride: Any, padding: Any, counts: Any, dilation: Any
+) -> Iterator[tuple[Position, list[Entry], list[Entry]]]:
     """All windows over several dimensions that cover a position: (position with the conditions, windows, taps)."""
     if not forms:
         yield p, [], []

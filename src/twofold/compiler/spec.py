@@ -60,14 +60,28 @@ class Store:
     guards: tuple[Any, ...] = ()
 
     def __str__(self) -> str:
+        return self.text({})
+
+    def text(self, names: dict[Expr, str]) -> str:
+        """The stage, expressions in `names` by their names."""
         position = str(self.offset)
         for e, s in zip(self.index, self.strides, strict=True):
-            position += f"+{s}*{show(e)}"
+            position += f"+{s}*{named(e, names)}"
         position += "".join(f" if {low}<={g}<{high}" for g, low, high in self.guards)
-        return f"{self.buffer}[{position}] {'=' if self.mode == 'set' else self.mode + '='} {show(self.value)}"
+        return f"{self.buffer}[{position}] {'=' if self.mode == 'set' else self.mode + '='} {named(self.value, names)}"
 
 
 Stage = Reduce | Store
+
+
+def named(e: Expr, names: dict[Expr, str]) -> str:
+    """An expression by its name, or in full."""
+    return names[e] if e in names else show(e, names)
+
+
+def roots_of(stage: Stage) -> tuple[Expr, ...]:
+    """The expressions a stage evaluates."""
+    return (stage.value, *stage.index) if isinstance(stage, Store) else (stage.value,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,23 +153,23 @@ class KernelSpec:
         """Stages with shared expressions named once (trees of shared expressions would explode)."""
         uses: dict[Expr, int] = {}
         for s in self.stages:
-            for e in walk(s.value):
+            for e in walk(*roots_of(s)):
                 for a in e.args:
                     uses[a] = uses.get(a, 0) + 1
-            uses[s.value] = uses.get(s.value, 0) + 1
+            for root in roots_of(s):
+                uses[root] = uses.get(root, 0) + 1
         names: dict[Expr, str] = {}
         lines = []
         for s in self.stages:
-            for e in walk(s.value):
+            for e in walk(*roots_of(s)):
                 if e not in names and e.args and e.op != "load" and uses[e] > 1:
                     text = show(e, names)
                     names[e] = f"t{len(names)}"
                     lines.append(f"  {names[e]} = {text}")
-            value = show(s.value, names)
             if isinstance(s, Reduce):
-                lines.append(f"  {s.name}[{', '.join(s.kept)}] = {s.op} over {', '.join(s.over)} of {value}")
+                lines.append(f"  {s.name}[{', '.join(s.kept)}] = {s.op} over {', '.join(s.over)} of {named(s.value, names)}")
             else:
-                lines.append("  " + str(s).replace(show(s.value), value) if s.value.size < 200 else f"  {s.buffer}[{s.offset}] = {value}")
+                lines.append("  " + s.text(names))
         return lines
 
     def listing(self) -> str:
@@ -168,15 +182,16 @@ def verify(spec: KernelSpec) -> None:
     """Raise GraphError for a malformed spec: unknown dimensions or buffers, an expression that varies along a dimension its stage does not
     have, a reduction read before it exists, types that do not fit, an access outside a buffer."""
     known: dict[str, Reduce] = {}
-    for s in spec.stages:
+    for number, s in enumerate(spec.stages):
         dims = set(s.dims)
-        where = f"kernel {spec.name}, stage {s}"
+        # not the stage's text: a tree of shared expressions would explode
+        where = f"kernel {spec.name}, stage {number} ({s.name if isinstance(s, Reduce) else s.buffer})"
         if not dims <= set(spec.sizes) or len(dims) != len(s.dims):
             raise GraphError(f"{where}: unknown or repeated dimensions {s.dims}")
-        roots = (s.value, *s.index) if isinstance(s, Store) else (s.value,)
+        roots = roots_of(s)
         for root in roots:
             if not root.dims <= dims:
-                raise GraphError(f"{where}: {root} varies along {sorted(root.dims - dims)}, which the stage does not have")
+                raise GraphError(f"{where}: an expression varies along {sorted(root.dims - dims)}, which the stage does not have")
         for e in walk(*roots):
             _verify_expr(spec, e, known, where)
         if isinstance(s, Reduce):

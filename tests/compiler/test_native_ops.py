@@ -25,7 +25,11 @@ LOOSE = {"float32": 3e-6, "float64": 1e-13, "float16": 2e-3, "bfloat16": 1.6e-2}
 
 def compiles(row: Row, sample: S) -> bool:
     op = own_record(row)
-    if not deterministic_record(row, sample) or op is None or op.family in ("decomposition", "factorization", "solve", "determinant", "ctc"):
+    if (
+        not deterministic_record(row, sample)
+        or op is None
+        or op.family in ("decomposition", "factorization", "solve", "determinant", "ctc")
+    ):
         return False
     return FULL or zlib.crc32(f"{row.name} {sample}".encode()) % 2 == 0
 
@@ -56,7 +60,9 @@ def test_compiled(row: Row, sample: S) -> None:
             np.testing.assert_array_equal(a, b)
         for got, want in zip(results, Interpreter(graph).run(*arrays), strict=True):
             assert got.dtype == np.asarray(want).dtype
-            assert_near(got, np.asarray(want), max(CLOSE.get(name, 0.0), LOOSE.get(name, 0.0), LOOSE.get(str(got.dtype), 0.0)) * row.tolerance, name)
+            assert_near(
+                got, np.asarray(want), max(CLOSE.get(name, 0.0), LOOSE.get(name, 0.0), LOOSE.get(str(got.dtype), 0.0)) * row.tolerance, name
+            )
 
 
 def test_vocabulary_is_loaded() -> None:

@@ -88,7 +88,7 @@ def kernels_of(graph: Graph, inputs: list[np.ndarray], outputs: list[Value]) -> 
     if node is not None and node.op.name in UPDATES:
         return [updated(environment, node, dict(zip(graph.inputs, inputs, strict=True)))]
     arrays = {v: np.ascontiguousarray(a).reshape(-1) for v, a in zip(graph.inputs, inputs, strict=True)}
-    return [computed(environment, v, dict(arrays)).reshape(v.type.shape) for v in outputs]
+    return [computed(environment, v, arrays).reshape(v.type.shape) for v in outputs]
 
 
 def served(node: Node) -> bool:
@@ -121,7 +121,8 @@ def referred(graph: Graph, inputs: list[np.ndarray]) -> dict[Value, np.ndarray]:
         outs = tuple(v.type for v in node.outputs)
         several = node.op.several
         result = run_record(node.op, operands, input_types(node.inputs, scalar_type), outs if several else outs[0], node.attributes)
-        values.update(zip(node.outputs, result if several else (result,), strict=True))
+        results = result if several else (result,)
+        values.update(zip(node.outputs, (np.array(r, order="C") for r in results), strict=True))
     return values
 
 
@@ -339,7 +340,7 @@ OUTSIDE: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = [
 ]
 
 
-@pytest.mark.parametrize(("name", "inputs", "attributes"), OUTSIDE, ids=[f"{name}-{i}" for i, (name, _, _) in enumerate(OUTSIDE)])
+@pytest.mark.parametrize("name,inputs,attributes", OUTSIDE, ids=[f"{name}-{i}" for i, (name, _, _) in enumerate(OUTSIDE)])
 def test_positions_outside_are_reported(name: str, inputs: tuple[Any, ...], attributes: dict[str, Any]) -> None:
     graph, arrays, outputs = graph_of(name, inputs, attributes)
     with pytest.raises(IndexOutOfRange):

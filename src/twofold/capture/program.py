@@ -39,8 +39,8 @@ class KernelInfo:
 class Program:
     """A compiled graph. Call it with tensors (results are tensors) or with NumPy arrays (results are arrays).
 
-    It computes no gradients: a call under grad mode with something that requires grad raises. `twofold.aot(…).compile()` compiles forward and
-    backward together.
+    It computes no gradients: a call under grad mode with something that requires grad raises. `twofold.aot(…).compile()` compiles forward
+    and backward together.
     """
 
     def __init__(self, module: GraphModule, **options: Any) -> None:
@@ -115,10 +115,15 @@ class Program:
             s = x.spec
             result.append(
                 KernelInfo(
-                    x.name, x.nodes, _lines(x), s.listing() if s is not None else str(x.template), str(x.schedule or ""),
+                    x.name,
+                    x.nodes,
+                    _lines(x),
+                    s.listing() if s is not None else str(x.template),
+                    str(x.schedule or ""),
                     sum(n for _, n in x.code.launches) if x.code is not None else 0,
-                    s.bytes_read + s.bytes_written if s is not None else 0, s.operations if s is not None else 0,
-                )  # fmt: skip
+                    s.bytes_read + s.bytes_written if s is not None else 0,
+                    s.operations if s is not None else 0,
+                )
             )
         return tuple(result)
 
@@ -136,13 +141,16 @@ class Program:
                 lines.append(f"host: {x.node.name} ({x.reason})")
         lines += [str(d) for d in a.plan.log]
         moved = sum(x.spec.bytes_read + x.spec.bytes_written for x in a.launches if x.spec is not None)
-        eager = sum(v.type.nbytes for n in a.graph.walk() if not n.op.is_view for v in (*n.operands(), *n.outputs) if hasattr(v.type, "nbytes"))
+        eager = sum(
+            v.type.nbytes for n in a.graph.walk() if not n.op.is_view for v in (*n.operands(), *n.outputs) if hasattr(v.type, "nbytes")
+        )
         lines.append(f"kernels move {moved} bytes; node by node it would be {eager}")
         return "\n".join(lines)
 
     def __repr__(self) -> str:
         hosts = len(self.executable.assembly.hosts)
-        return f"<Program {self.module.name}: {len(self.executable.assembly.launches)} kernels, {hosts} host steps, arena of {self.memory.peak} bytes>"
+        kernels = len(self.executable.assembly.launches)
+        return f"<Program {self.module.name}: {kernels} kernels, {hosts} host steps, arena of {self.memory.peak} bytes>"
 
 
 class JointProgram(JointModule):

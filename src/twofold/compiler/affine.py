@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class Affine(NamedTuple):
-    """`constant + Σ coefficient · dimension`; `terms` is sorted by dimension and has no zero coefficients, so equal forms are equal tuples."""
+    """`constant + Σ coefficient · dimension`; `terms` is sorted and has no zero coefficients, so equal forms are equal tuples."""
 
     constant: int
     terms: tuple[tuple[str, int], ...]

@@ -250,4 +250,3 @@ def dropout_gradient_without_effect(node: Node, rewriter: Rewriter) -> Any:
     """The gradient times 1 where a mask is true everywhere."""
     g, mask = node.inputs
     return g if node.attributes["scale"] == 1.0 and number_of(mask) is True and replaces(g, node) else None
-

@@ -11,9 +11,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from twofold.compiler.loops import KernelCode, Schedule, emit_kernel, schedule
 from twofold.compiler.expr import Expr, walk
 from twofold.compiler.llvm import Function, Module, Val, number
+from twofold.compiler.loops import KernelCode, Schedule, emit_kernel, schedule
 from twofold.compiler.memory import Block, MemoryPlan, plan_memory
 from twofold.compiler.planner import ControlStep, HostStep, KernelStep, Plan, TemplateStep, UpdateStep
 from twofold.compiler.spec import KernelSpec, Reduce, Store
@@ -220,7 +220,9 @@ class _Flattener:
         return [*start, Loop(tested, flag, self.flatten(body) + self._copies(body.region.outputs, carried))]
 
     def _copies(self, sources: Sequence[Value], targets: Sequence[Value]) -> list[Any]:
-        pairs = [(self.name(s), self.name(t), t.type.nbytes) for s, t in zip(sources, targets, strict=True) if isinstance(t.type, TensorType)]
+        pairs = [
+            (self.name(s), self.name(t), t.type.nbytes) for s, t in zip(sources, targets, strict=True) if isinstance(t.type, TensorType)
+        ]
         return [Copy(s, t, n) for s, t, n in pairs if s != t]
 
 
@@ -239,7 +241,9 @@ def spec_key(spec: KernelSpec) -> Any:
         if isinstance(s, Reduce):
             parts.append((s.name, s.op, s.over, s.kept, numbers[s.value]))
         else:
-            parts.append((position[s.buffer], s.offset, s.dims, numbers[s.value], s.mode, tuple(numbers[e] for e in s.index), s.strides, s.guards))
+            parts.append(
+                (position[s.buffer], s.offset, s.dims, numbers[s.value], s.mode, tuple(numbers[e] for e in s.index), s.strides, s.guards)
+            )
     buffers = tuple((b.dtype, b.numel, b.role) for b in spec.buffers.values())
     return tuple(spec.sizes.items()), buffers, tuple(parts)
 
@@ -327,7 +331,13 @@ def _in_place_pairs(actions: list[Any], first: dict[str, int], last: dict[str, i
         if not isinstance(a, Launch) or a.spec is None or len(a.spec.stages) != 1:
             continue
         s = a.spec.stages[0]
-        if not isinstance(s, Store) or s.mode != "set" or s.index or s.guards or math.prod(a.spec.sizes.values()) != a.spec.buffers[s.buffer].numel:
+        if (
+            not isinstance(s, Store)
+            or s.mode != "set"
+            or s.index
+            or s.guards
+            or math.prod(a.spec.sizes.values()) != a.spec.buffers[s.buffer].numel
+        ):
             continue
         real = dict(zip(a.spec.buffers, a.buffers, strict=True))
         out = real[s.buffer]

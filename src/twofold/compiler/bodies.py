@@ -67,9 +67,7 @@ def common_type(*operands: Operand) -> str:
             continue
         if isinstance(x, float):
             return "f64"
-        if result == "bool" and not isinstance(x, bool):
-            result = "i64"
-        elif result != "bool" and not fits(int(x), result):
+        if (result == "bool" and not isinstance(x, bool)) or (result != "bool" and not fits(int(x), result)):
             result = "i64"
     return result
 

@@ -16,7 +16,14 @@ LIBM = frozenset((
     "asinh", "acosh", "atanh", "erf", "erfc", "pow", "fmod", "hypot",
 ))  # fmt: skip
 """Functions called in the C library (`exp`, `expf`)."""
-INTRINSICS = {"sqrt": "llvm.sqrt", "floor": "llvm.floor", "ceil": "llvm.ceil", "trunc": "llvm.trunc", "rint": "llvm.rint", "abs": "llvm.fabs"}
+INTRINSICS = {
+    "sqrt": "llvm.sqrt",
+    "floor": "llvm.floor",
+    "ceil": "llvm.ceil",
+    "trunc": "llvm.trunc",
+    "rint": "llvm.rint",
+    "abs": "llvm.fabs",
+}
 OPERATORS = frozenset((
     "add", "sub", "mul", "div", "neg", "lt", "le", "eq", "ne", "gt", "ge", "and", "or", "xor", "not", "where", "cast", "maximum", "minimum",
     "fmax", "fmin", "isnan", "isinf", "isfinite", "signbit", "copysign", "sign", "logical_and", "logical_or", "logical_xor", "logical_not",
@@ -186,7 +193,7 @@ class Values:
         if op == "sigmoid":
             return f.fdiv(1.0, f.fadd(1.0, self._float("exp", [f.fneg(x)], type)))
         if op == "logaddexp":
-            high, low = self.extremum("max", *args, type), self.extremum("min", *args, type)
+            high, low = self.extremum("max", args[0], args[1], type), self.extremum("min", args[0], args[1], type)
             tail = self._float("log1p", [self._float("exp", [f.fsub(low, high)], type)], type)
             return f.select(f.fcmp("oeq", low, high), f.fadd(high, 0.6931471805599453), f.fadd(high, tail))
         if op in ("round_bf16", "round_f16"):
@@ -283,4 +290,3 @@ class Values:
         if type == "bool":
             return self.f.binary("or" if mode == "add" else "and", old, new)
         return self._function(mode, [old, new], type)
-

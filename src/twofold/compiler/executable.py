@@ -22,6 +22,7 @@ from twofold.runtime.entry import Frame
 from twofold.runtime.target import Target
 from twofold.support.errors import ArgumentError, DTypeError, IndexOutOfRange, OutOfMemory, ShapeError
 
+
 class Executable:
     """A compiled graph.
 
@@ -98,19 +99,28 @@ class Executable:
     def run_into(self, outputs: Sequence[Any], *arrays: Any) -> None:
         """Run into the arrays `outputs`: C-contiguous, writeable, sharing no memory with an input or with each other."""
         if len(outputs) != len(self.outputs):
-            raise ArgumentError(f"{self.name} has {len(self.outputs)} outputs ({', '.join(b.name for b in self.outputs)}), {len(outputs)} arrays were given")
+            raise ArgumentError(
+                f"{self.name} has {len(self.outputs)} outputs ({', '.join(b.name for b in self.outputs)}), {len(outputs)} arrays were given"
+            )
         for array, b in zip(outputs, self.outputs, strict=True):
             _check_output(self.name, array, b)
         prepared = [self.prepared(a, b) for a, b in self._paired(arrays)]
         for k, array in enumerate(outputs):
-            for other, name in [*zip(arrays, (b.name for b in self.inputs), strict=True), *zip(outputs[:k], (b.name for b in self.outputs), strict=False)]:
+            for other, name in [
+                *zip(arrays, (b.name for b in self.inputs), strict=True),
+                *zip(outputs[:k], (b.name for b in self.outputs), strict=False),
+            ]:
                 if np.may_share_memory(array, other) and np.shares_memory(array, other):
-                    raise ArgumentError(f"{self.name}: output {self.outputs[k].name} shares memory with {name}: outputs must be memory of their own")
+                    raise ArgumentError(
+                        f"{self.name}: output {self.outputs[k].name} shares memory with {name}: outputs must be memory of their own"
+                    )
         self.call(prepared, outputs)
 
     def _paired(self, arrays: Sequence[Any]) -> list[tuple[Any, BufferInfo]]:
         if len(arrays) != len(self.inputs):
-            raise ArgumentError(f"{self.name} takes {len(self.inputs)} inputs ({', '.join(b.name for b in self.inputs)}), {len(arrays)} were given")
+            raise ArgumentError(
+                f"{self.name} takes {len(self.inputs)} inputs ({', '.join(b.name for b in self.inputs)}), {len(arrays)} were given"
+            )
         return list(zip(arrays, self.inputs, strict=True))
 
     def prepared(self, array: Any, b: BufferInfo) -> np.ndarray:

@@ -36,8 +36,9 @@ COMPARISONS = frozenset(("lt", "le", "eq", "ne", "gt", "ge", "isnan", "isinf", "
 """Functions whose result is a bool whatever their operands are."""
 
 COSTS = {
-    "load": 0.04, "div": 0.12, "sqrt": 0.12, "exp": 0.29, "exp2": 0.27, "expm1": 0.4, "log": 0.41, "log2": 0.41, "log10": 0.41, "log1p": 0.45,
-    "tanh": 0.37, "erf": 0.48, "erfc": 0.8, "sin": 0.27, "cos": 0.27, "tan": 0.4, "pow": 1.0, "atan": 0.4, "asin": 0.5, "acos": 0.5,
+    "load": 0.04, "div": 0.12, "sqrt": 0.12, "exp": 0.29, "exp2": 0.27, "expm1": 0.4, "log": 0.41, "log2": 0.41, "log10": 0.41,
+    "log1p": 0.45, "tanh": 0.37, "erf": 0.48, "erfc": 0.8, "sin": 0.27, "cos": 0.27, "tan": 0.4, "pow": 1.0, "atan": 0.4, "asin": 0.5,
+    "acos": 0.5,
     "sinh": 0.5, "cosh": 0.5, "asinh": 0.7, "acosh": 0.7, "atanh": 0.6, "atan2": 0.6, "sigmoid": 0.4, "floordiv": 0.3, "mod": 0.3,
     "fmod": 1.0, "remainder": 1.0, "hypot": 0.4, "logaddexp": 0.8,
 }  # fmt: skip
@@ -167,9 +168,9 @@ def cast(e: Expr, type: str) -> Expr:
     """`e` in another type."""
     if e.type == type:
         return e
-    if e.op == "const":
-        if type in FLOATS or type == "bool" or e.type == "bool" or (e.type not in FLOATS and fits(e.attr, type)):
-            return const(round_f32(e.attr) if type == "f32" else e.attr, type)
+    exact = type in FLOATS or type == "bool" or e.type == "bool"
+    if e.op == "const" and (exact or (e.type not in FLOATS and fits(e.attr, type))):
+        return const(round_f32(e.attr) if type == "f32" else e.attr, type)
     return make("cast", (e,), None, type)
 
 
@@ -187,7 +188,7 @@ def fits(value: int, type: str) -> bool:
 
 
 def fn(op: str, *args: Expr) -> Expr:
-    """A function applied to operands of one type (`where`: the last two); trivial cases that are exact in IEEE arithmetic are simplified."""
+    """A function applied to operands of one type (`where`: the last two); cases that are exact in IEEE arithmetic are simplified."""
     first = args[-1]
     operands = args[1:] if op == "where" else args
     if any(a.type != first.type for a in operands):

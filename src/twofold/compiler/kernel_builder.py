@@ -1,7 +1,7 @@
 """Building one kernel: values of the graph are *pulled*, element by element, through composed index maps into expressions.
 
-Views are never kernels and copies of shape only (reshape, permute, slice, pad, cat, broadcast) are index maps. What a rule cannot express at
-the asked index raises `Materialise`: the planner then stores that value first and the kernel loads it.
+Views are never kernels, and copies of shape only (reshape, permute, slice, pad, cat, broadcast) are index maps. What a rule cannot
+express at the asked index raises `Materialise`: the planner then stores that value first and the kernel loads it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 from twofold.compiler import affine as af
 from twofold.compiler.affine import ZERO, Affine
 from twofold.compiler.contiguity import vector_dim
-from twofold.compiler.expr import Expr, Guard, acc, cast, const, is_float, load, register_type, walk
+from twofold.compiler.expr import Expr, Guard, acc, const, load, register_type, walk
 from twofold.compiler.spec import Buffer, KernelSpec, Reduce, Store
 from twofold.ir.graph import Node, Value
 from twofold.ir.types import TensorType
@@ -229,7 +229,9 @@ class KernelBuilder:
 
     # --- reductions
 
-    def reduce(self, key: Any, value: Value, op: str, element: Callable[[Index], Expr], shape: tuple[int, ...], axes: tuple[int, ...], index: Index) -> Expr:
+    def reduce(
+        self, key: Any, value: Value, op: str, element: Callable[[Index], Expr], shape: tuple[int, ...], axes: tuple[int, ...], index: Index
+    ) -> Expr:
         """The reduction of `element(index over shape)` over `axes`, at `index` of the other dimensions.
 
         Computed in this kernel if the index is a bijection with its kept dimensions and the rest of the domain matches its extent; else
@@ -434,7 +436,8 @@ def reduction_domain(v: Value) -> tuple[tuple[int, ...], tuple[int, ...]]:
 
 
 def keeps_dims(v: Value) -> bool:
-    return REDUCES[v.node.op.name](v.node)[1]  # type: ignore[union-attr]
+    assert v.node is not None
+    return REDUCES[v.node.op.name](v.node)[1]
 
 
 def with_ones(index: Index, axes: tuple[int, ...]) -> Index:
@@ -443,12 +446,3 @@ def with_ones(index: Index, axes: tuple[int, ...]) -> Index:
     for a in axes:
         result.insert(a, ZERO)
     return tuple(result)
-
-
-def as_register(e: Expr, type: str) -> Expr:
-    """An expression in another register type."""
-    return cast(e, type)
-
-
-def working_type(type: str) -> str:
-    return type if is_float(type) else type

@@ -107,7 +107,9 @@ class Module:
     def declare(self, name: str, result: str, parameters: list[str]) -> None:
         self.declarations[name] = f"declare {result} @{name}({', '.join(parameters)})"
 
-    def function(self, name: str, parameters: list[tuple[str, str]], result: str = "void", attributes: str = "nounwind", internal: bool = False) -> Function:
+    def function(
+        self, name: str, parameters: list[tuple[str, str]], result: str = "void", attributes: str = "nounwind", internal: bool = False
+    ) -> Function:
         f = Function(self, name, parameters, result, attributes, internal)
         self.functions.append(f)
         return f

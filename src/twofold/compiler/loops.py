@@ -1,21 +1,23 @@
 """Kernels as loop nests of scalar code, which LLVM vectorises: the schedule of a spec, and its LLVM text.
 
-A spec becomes one nest: *outer* loops over the dimensions that reductions keep (cut into chunks for threads), inside them one *pass* for each
-level of dependent reductions, then the stores. Where the contiguous dimension is a kept one, the innermost outer loop runs in blocks of
-`BLOCK` elements whose accumulators are stack arrays, so that the vectors run along it. Reductions over the outer dimensions themselves
+A spec becomes one nest: *outer* loops over the dimensions that reductions keep (cut into chunks for threads), inside them one *pass* for
+level of dependent reductions, then the stores. Where the contiguous dimension is a kept one, the innermost outer loop runs in blocks
+of `BLOCK` elements whose accumulators are stack arrays, so that the vectors run along it. Reductions over the outer dimensions themselves
 ("carried", such as the gradient of a weight beside that of its input) are accumulated in memory by a single chunk.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import partial
 
 from twofold.compiler.affine import Affine
 from twofold.compiler.contiguity import vector_dim
 from twofold.compiler.emit_values import Values, convert_from_memory, convert_to_memory
-from twofold.compiler.expr import Expr, walk
+from twofold.compiler.expr import Expr, Guard
 from twofold.compiler.llvm import MEMORY, REGISTERS, Function, Module, Operand, Val, number
 from twofold.compiler.spec import Buffer, KernelSpec, Reduce, Store
 from twofold.ir.dtypes import float64
@@ -87,9 +89,10 @@ def schedule(spec: KernelSpec, target: Target, *, strict: bool = False) -> Sched
     chunks = 1
     if outer and not carried and not updates:
         cost = sum(s.value.cost * math.prod(spec.sizes[d] for d in s.dims) for s in spec.stages) + 0.1 * spec.elements
-        chunks = max(1, min(int(cost / CHUNK_NS), MAX_CHUNKS, -(-first // unit)))
-    per_chunk = max(1, -(-(-(-first // unit)) // chunks) * unit)
-    chunks = max(1, -(-first // per_chunk))
+        chunks = max(1, min(int(cost / CHUNK_NS), MAX_CHUNKS, math.ceil(first / unit)))
+    units = math.ceil(first / unit)
+    per_chunk = max(1, math.ceil(units / chunks) * unit)
+    chunks = max(1, math.ceil(first / per_chunk))
     return Schedule(spec, target, strict, outer, order, block, passes, carried, last, chunks, per_chunk)
 
 
@@ -149,7 +152,7 @@ class _Emitter:
     def __init__(self, how: Schedule, f: Function) -> None:
         self.how, self.spec, self.f = how, how.spec, f
         self.args, self.chunk = f.parameters
-        self.env: dict[str, Operand] = {}
+        self.env: dict[str, Val] = {}
         self.accs: dict[str, Val] = {}
         self.in_block: Val | None = None
         self.scratch: list[Buffer] = []
@@ -163,7 +166,7 @@ class _Emitter:
         f = self.f
         total: Operand = form.constant
         for d, c in form.terms:
-            total = f.add(total, f.mul(self.env[d], c)) if not (isinstance(self.env[d], int) and isinstance(total, int)) else total + self.env[d] * c  # type: ignore[operator]
+            total = f.add(total, f.mul(self.env[d], c))
         return f.of(total, "i64")
 
     def accumulator(self, name: str) -> Val:
@@ -297,28 +300,31 @@ class _Emitter:
         for stages in how.passes:
             for r in stages:
                 if isinstance(r, Reduce) and r not in carried:
-                    self._in_block(lambda r=r: self.f.store(self._start(r), self._place(r), self._align(self._type(r))))  # type: ignore[misc]
+                    self._in_block(partial(self._begin, r))
             full = [s for s in stages if set(s.dims) & set(how.inner)]
             flat = [s for s in stages if s not in full]
             if full:
                 with ExitStack() as loops:
                     for d in how.inner:
                         self.env[d] = loops.enter_context(self.f.loop(0, self.spec.sizes[d]))
-                    self._in_block(lambda: self._stages(full))
+                    self._in_block(partial(self._stages, full))
             if flat:
-                self._in_block(lambda: self._stages(flat))
+                self._in_block(partial(self._stages, flat))
 
-    def _in_block(self, action: object) -> None:
+    def _begin(self, r: Reduce) -> None:
+        self.f.store(self._start(r), self._place(r), self._align(self._type(r)))
+
+    def _in_block(self, action: Callable[[], None]) -> None:
         """Run for each position of the block (for the one position where there is none)."""
         if self.how.block is None:
             self.values.forget()
-            action()  # type: ignore[operator]
+            action()
             return
         with self.f.loop(self.block_low, self.block_high) as i:
             self.env[self.how.block] = i
             self.in_block = self.f.sub(i, self.block_low)
             self.values.forget()
-            action()  # type: ignore[operator]
+            action()
         self.in_block = None
 
     def _stages(self, stages: list[Reduce | Store]) -> None:
@@ -335,8 +341,8 @@ class _Emitter:
         f = self.f
         buffer, offset, guards, stored = e.attr
         at = self.index(offset)
-        for x, s in zip(e.args, e.strides, strict=True):
-            at = f.add(at, f.mul(self.values.of(x), s))
+        for index, stride in zip(e.args, e.strides, strict=True):
+            at = f.add(at, f.mul(self.values.of(index), stride))
         if self.spec.buffers[buffer].numel == 0:
             return number(REGISTERS[e.type], 0)
         ok = self._guarded(guards)
@@ -346,9 +352,9 @@ class _Emitter:
         x = f.load(element, f.gep(self.pointers[buffer], at, element), stored.itemsize)
         return convert_from_memory(f, x, stored)
 
-    def _guarded(self, guards: object) -> Val | None:
+    def _guarded(self, guards: Sequence[Guard]) -> Val | None:
         result: Val | None = None
-        for form, low, high in guards:  # type: ignore[attr-defined]
+        for form, low, high in guards:
             first, last = form.bounds(self.spec.sizes)
             if low <= first and last < high:
                 continue
@@ -378,4 +384,4 @@ class _Emitter:
                 self.values.forget()
 
 
-__all__ = ["KernelCode", "Schedule", "emit_kernel", "schedule", "walk"]
+__all__ = ["KernelCode", "Schedule", "emit_kernel", "schedule"]

@@ -1,7 +1,7 @@
 """The memory plan: every temporary gets an offset in one arena, by when it is alive.
 
-Blocks are placed in the order in which they begin; a block that ends frees its bytes for later ones (best fit, neighbours merged), so the plan
-takes n log n steps and the peak is known before anything runs.
+Blocks are placed in the order in which they begin; a block that ends frees its bytes for later ones (best fit, neighbours merged), so the
+plan takes n log n steps and the peak is known before anything runs.
 """
 
 from __future__ import annotations
@@ -37,10 +37,15 @@ class MemoryPlan:
     in_place: tuple[str, ...]
 
     def __str__(self) -> str:
-        lines = [f"arena: {self.peak} bytes ({self.unshared} without sharing), {len(self.blocks)} temporaries, {len(self.in_place)} in place"]
+        lines = [
+            f"arena: {self.peak} bytes ({self.unshared} without sharing), {len(self.blocks)} temporaries, {len(self.in_place)} in place"
+        ]
         for b in sorted(self.blocks, key=lambda b: (b.first, b.name)):
             at = self.offsets[b.name]
-            lines.append(f"  {b.name}: bytes {at} to {at + rounded(b.nbytes)}, steps {b.first} to {b.last}" + (f", in place of {b.reuses}" if b.name in self.in_place else ""))
+            lines.append(
+                f"  {b.name}: bytes {at} to {at + rounded(b.nbytes)}, steps {b.first} to {b.last}"
+                + (f", in place of {b.reuses}" if b.name in self.in_place else "")
+            )
         return "\n".join(lines)
 
 
@@ -100,7 +105,8 @@ class _Free:
 def plan_memory(blocks: Iterable[Block]) -> MemoryPlan:
     """Offsets for blocks in one arena."""
     ordered = sorted(blocks, key=lambda b: (b.first, -b.nbytes, b.name))
-    free, offsets, in_place = _Free(), {}, []
+    free, in_place = _Free(), []
+    offsets: dict[str, int] = {}
     size_of = {b.name: rounded(b.nbytes) for b in ordered}
     ending = sorted(ordered, key=lambda b: b.last)
     done, peak = 0, 0

@@ -34,7 +34,9 @@ class CompileOptions:
         for name in given:
             if name not in known:
                 near = difflib.get_close_matches(name, known, 1)
-                raise ArgumentError(f"compile() has no option {name!r}; " + (f"did you mean {near[0]!r}?" if near else f"known: {', '.join(known)}"))
+                raise ArgumentError(
+                    f"compile() has no option {name!r}; " + (f"did you mean {near[0]!r}?" if near else f"known: {', '.join(known)}")
+                )
         result = cls(**given)
         for name in ("strict_math", "verify"):
             if type(getattr(result, name)) is not bool:

@@ -1,8 +1,8 @@
 """The plan of a graph: which values are stored, and which kernel, host step or control step computes each.
 
 Two decisions make the plan: the set of *materialised* values (at first the outputs and what host steps read), and which of them share a
-kernel. Everything else is pulled into the kernels that need it. The rules are written in docs/compiler.md; `log` keeps every decision with its
-reason.
+kernel. Everything else is pulled into the kernels that need it. The rules are written in docs/compiler.md; `log` keeps every decision with
+its reason.
 """
 
 from __future__ import annotations
@@ -121,7 +121,9 @@ class Plan:
 class Planner(Environment):
     """Plans one region; `outer` is the planner of the region around it."""
 
-    def __init__(self, region: Region, sites: dict[int, tuple[Node, str]], order: dict[Value, int], log: list[Decision], options: Any) -> None:
+    def __init__(
+        self, region: Region, sites: dict[int, tuple[Node, str]], order: dict[Value, int], log: list[Decision], options: Any
+    ) -> None:
         self.region, self.sites, self.positions, self.log, self.options = region, sites, order, log, options
         self.rules: dict[Node, PullRule | None] = {}
         self.required: dict[Value, str] = {}
@@ -207,7 +209,13 @@ class Planner(Environment):
             return
         for v in values:
             base = v
-            while base.node is not None and base.region is self.region and base.node.op.is_view and not base.node.op.several and self._plain_host(node):
+            while (
+                base.node is not None
+                and base.region is self.region
+                and base.node.op.is_view
+                and not base.node.op.several
+                and self._plain_host(node)
+            ):
                 base = next(base.node.operands())
             self._require(base, f"{node.op.name} reads it")
 
@@ -257,7 +265,9 @@ class Planner(Environment):
         for v in self._reads(node):
             self._place(v)
         if node.op.regions:
-            self.steps.append(ControlStep(node, [Planner(r, self.sites, self.positions, self.log, self.options).plan() for r in node.regions]))
+            self.steps.append(
+                ControlStep(node, [Planner(r, self.sites, self.positions, self.log, self.options).plan() for r in node.regions])
+            )
         elif (make := self.templates.get(node.op.name)) is not None and (template := make(node)) is not None:
             self.steps.append(TemplateStep(node, template))
         elif (make := self.updates.get(node.op.name)) is not None and (update := make(self, node)) is not None:
@@ -326,7 +336,9 @@ class Planner(Environment):
                 stack.pop()
             except Materialise as need:
                 if need.value in stack or need.value is top:
-                    raise UnsupportedError(f"the compiler cannot store {need.value.name} ({need.reason}); please report this graph") from None
+                    raise UnsupportedError(
+                        f"the compiler cannot store {need.value.name} ({need.reason}); please report this graph"
+                    ) from None
                 if need.value not in self.required:
                     self.required[need.value] = need.reason
                     self._note("store", need.value.name, f"{need.reason} (for {top.name})")
@@ -365,7 +377,12 @@ class Planner(Environment):
                 if k.position >= earliest and len(k.roots) < MAX_ROOTS and not self.alone & set(k.roots):
                     found[k] = None
             producer = self.owner.get(u)
-            if producer is not None and producer.position >= earliest and len(producer.roots) < MAX_ROOTS and not self.alone & set(producer.roots):
+            if (
+                producer is not None
+                and producer.position >= earliest
+                and len(producer.roots) < MAX_ROOTS
+                and not self.alone & set(producer.roots)
+            ):
                 found[producer] = None
         return sorted(found, key=lambda k: -k.position)[:MAX_CANDIDATES]
 
@@ -441,9 +458,8 @@ class Planner(Environment):
                 value = key if isinstance(key, Value) else key[0]
                 where.setdefault(value, set()).add(k)
             for (value, _, _), e in k.memo.items():
-                if value not in where or k not in where[value]:
-                    if reduction_domain(value)[0] == () and self._dear(e):
-                        where.setdefault(value, set()).add(k)
+                if k not in where.get(value, ()) and reduction_domain(value)[0] == () and self._dear(e):
+                    where.setdefault(value, set()).add(k)
             if k.reduced and k.transposed:
                 strided |= self._strided(k)
         twice = {v: ks for v, ks in where.items() if len(ks) > 1 and v not in self.required}
@@ -531,4 +547,16 @@ def plan_graph(graph: Graph, options: PlanOptions | None = None) -> tuple[Plan, 
     return Planner(graph, sites, order, [], options or PlanOptions()).plan(), sites
 
 
-__all__ = ["ControlStep", "Decision", "HostStep", "KernelStep", "Plan", "PlanOptions", "Planner", "TemplateStep", "UpdateStep", "plan_graph", "shape_of"]
+__all__ = [
+    "ControlStep",
+    "Decision",
+    "HostStep",
+    "KernelStep",
+    "Plan",
+    "PlanOptions",
+    "Planner",
+    "TemplateStep",
+    "UpdateStep",
+    "plan_graph",
+    "shape_of",
+]

@@ -32,7 +32,7 @@ def check_supported(graph: Graph) -> None:
                 where += f" ({v.node.source.location})"
             if not t.is_static:
                 raise UnsupportedError(
-                    f"compile: {where} has a size that is known only when the graph runs; trace with fixed sizes (without dynamic_shapes=), or "
+                    f"compile: {where} has a size that is known only when the graph runs; trace with fixed sizes (no dynamic_shapes=), or "
                     "call the graph module itself, which interprets such graphs"
                 )
             if t.device != "cpu":

@@ -1,7 +1,7 @@
 """Pull rules of windows: pooling, its adjoints for means, blocks as columns.
 
-A window of at most MAX_TAPS elements is unrolled, tap by tap in row-major order; a larger one is a reduction over dimensions of its own. What
-several windows share is read once for each of them, so an operand that is dear to compute is stored first.
+A window of at most MAX_TAPS elements is unrolled, tap by tap in row-major order; a larger one is a reduction over dimensions of its own.
+What several windows share is read once for each of them, so an operand that is dear to compute is stored first.
 """
 
 from __future__ import annotations

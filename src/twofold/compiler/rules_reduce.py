@@ -48,7 +48,12 @@ def reduction(b: KernelBuilder, node: Node, which: int, index: Index, guards: Gu
     if op in ("max", "min") and dtype_of_value(x).short == "bool":
         op = "any" if op == "max" else "all"
     if op in ("any", "all"):
-        return cast(b.reduce(node.outputs[0], node.outputs[0], op, lambda i: cast(b.pull(x, i), "bool"), shape_of(x), axes_of(node), dropped(node, index)), t)
+        return cast(
+            b.reduce(
+                node.outputs[0], node.outputs[0], op, lambda i: cast(b.pull(x, i), "bool"), shape_of(x), axes_of(node), dropped(node, index)
+            ),
+            t,
+        )
     return b.reduce(node.outputs[0], node.outputs[0], op, lambda i: cast(b.pull(x, i), t), shape_of(x), axes_of(node), dropped(node, index))
 
 

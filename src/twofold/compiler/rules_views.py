@@ -107,7 +107,9 @@ def unbind(b: KernelBuilder, node: Node, which: int, index: Index, guards: Guard
 def filled(b: KernelBuilder, node: Node, which: int, index: Index, guards: Guards) -> Expr:
     name, t = node.op.name, register_type(output_dtype(node))
     if name == "fill":
-        position = next(i for i, p in enumerate(node.op.inputs) if p.name == "value") if any(p.name == "value" for p in node.op.inputs) else -1
+        position = (
+            next(i for i, p in enumerate(node.op.inputs) if p.name == "value") if any(p.name == "value" for p in node.op.inputs) else -1
+        )
         x = operand(b, node, position, index, guards) if position >= 0 else node.attributes["value"]
         return cast(x, t) if isinstance(x, Expr) else const(x, t)
     if name.startswith("full"):

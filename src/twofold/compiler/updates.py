@@ -1,8 +1,8 @@
 """Scatter-like operations: two kernels on one buffer. The first fills it (with a copy of an operand, or a constant), the second updates it:
 a store at computed positions over the domain of what is written.
 
-Where positions repeat, "set" keeps the last value in C order, as NumPy does, and the others combine one value after the other. Buffers of 16
-bits would be rounded at every addition, so sums into them stay on the host, which rounds once.
+Where positions repeat, "set" keeps the last value in C order, as NumPy does, and the others combine one value after the other. Buffers of
+16 bits would be rounded at every addition, so sums into them stay on the host, which rounds once.
 """
 
 from __future__ import annotations

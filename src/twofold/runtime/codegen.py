@@ -42,7 +42,9 @@ def _optimised(llvm: Any, text: str, target: Target, level: int, name: str) -> t
         module.data_layout = str(machine.target_data)
         module.verify()
     except RuntimeError as e:
-        raise CompileError(f"the LLVM text of {name or 'a module'} is malformed, which is a fault of the compiler: {str(e).strip()[:600]}") from None
+        raise CompileError(
+            f"the LLVM text of {name or 'a module'} is malformed, which is a fault of the compiler: {str(e).strip()[:600]}"
+        ) from None
     tuning = llvm.create_pipeline_tuning_options(speed_level=level)
     tuning.loop_vectorization = True
     tuning.slp_vectorization = False

@@ -9,7 +9,9 @@ from functools import lru_cache
 from twofold.support import options
 from twofold.support.errors import ArgumentError, UnsupportedError
 
-CPU = options.register("cpu", str, "native", "the CPU that code is made for: native, x86-64-v2, x86-64-v3, haswell, x86-64-v4, aarch64", "TWOFOLD_CPU")
+CPU = options.register(
+    "cpu", str, "native", "the CPU that code is made for: native, x86-64-v2, x86-64-v3, haswell, x86-64-v4, aarch64", "TWOFOLD_CPU"
+)
 
 V2 = ("cx16", "popcnt", "sse3", "ssse3", "sse4.1", "sse4.2")
 V3 = (*V2, "avx", "avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe")
@@ -70,7 +72,9 @@ def named_target(name: str) -> Target:
     """The target of a name; ArgumentError naming the known ones."""
     if name == "native":
         if platform.machine() not in ("x86_64", "AMD64"):
-            raise UnsupportedError(f"native code is made for x86-64 on Linux; this machine is {platform.machine()}: graphs are interpreted there")
+            raise UnsupportedError(
+                f"native code is made for x86-64 on Linux; this machine is {platform.machine()}: graphs are interpreted there"
+            )
         have = host_features()
         level = next((level for level in (V4, V3, V2) if set(level) <= have), ())
         return _made("native", level)

@@ -6,6 +6,7 @@ from typing import Protocol
 
 from twofold.compiler.affine import Affine
 from twofold.compiler.expr import Expr, is_float, walk
+from twofold.compiler.lane_functions import LaneFunctions
 from twofold.compiler.llvm import REGISTERS, Function, Val, number, suffix_of
 from twofold.ir.dtypes import DType, bfloat16, float16
 from twofold.ops.scalar import SCALAR_FUNCTIONS
@@ -15,7 +16,7 @@ LIBM = frozenset((
     "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh",
     "asinh", "acosh", "atanh", "erf", "erfc", "pow", "fmod", "hypot",
 ))  # fmt: skip
-"""Functions called in the C library (`exp`, `expf`)."""
+"""Functions called in the C library (`exp`, `expf`), unless `lane_functions` has them."""
 INTRINSICS = {
     "sqrt": "llvm.sqrt",
     "floor": "llvm.floor",
@@ -165,6 +166,8 @@ class Values:
             return f.fdiv(1.0, x)
         if op in INTRINSICS:
             return f.intrinsic(INTRINSICS[op], x.type, x)
+        if type == "f32" and op in LaneFunctions.NAMES and not self.strict:
+            return getattr(LaneFunctions(f, x.type, self.target), op)(x)  # type: ignore[no-any-return]
         if op in LIBM:
             name = op + ("f" if type == "f32" else "")
             f.module.declare(name, x.type, [a.type for a in args])

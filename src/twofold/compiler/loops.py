@@ -83,7 +83,9 @@ def schedule(spec: KernelSpec, target: Target, *, strict: bool = False) -> Sched
     block = along if reductions and along in outer and not carried else None
     if along in outer:
         outer = [d for d in outer if d != along] + [along]
-    updates = any(s.mode != "set" for s in spec.stores)
+    updates = any(s.mode != "set" or s.index for s in spec.stores)
+    if updates:  # positions may collide: one element after the other, in C order
+        outer, block = [d for s in spec.stores for d in s.dims], None
     first = spec.sizes[outer[0]] if outer else 1
     unit = BLOCK if block is not None and outer == [block] else 1
     chunks = 1

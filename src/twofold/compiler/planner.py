@@ -270,7 +270,7 @@ class Planner(Environment):
             )
         elif (make := self.templates.get(node.op.name)) is not None and (template := make(node)) is not None:
             self.steps.append(TemplateStep(node, template))
-        elif (make := self.updates.get(node.op.name)) is not None and (update := make(self, node)) is not None:
+        elif (update := self._update(node)) is not None:
             self.steps.append(UpdateStep(node, update))
         else:
             views = self._host_views(node)
@@ -280,6 +280,23 @@ class Planner(Environment):
         for v in node.outputs:
             self.given.add(v)
             self.produced[v] = len(self.steps) - 1
+
+    def _update(self, node: Node) -> Any:
+        """The kernels of a scatter, once what they read at computed positions is stored; None where there are none."""
+        make = self.updates.get(node.op.name)
+        tried: set[Value] = set()
+        while make is not None:
+            try:
+                return make(self, node)
+            except Materialise as need:
+                if need.value in tried:
+                    return None
+                tried.add(need.value)
+                self.required.setdefault(need.value, need.reason)
+                self._place(need.value)
+            except Mismatch:
+                return None
+        return None
 
     def _reads(self, node: Node) -> list[Value]:
         """The values a step of its own reads from memory."""
@@ -508,7 +525,7 @@ class Planner(Environment):
             if isinstance(step, KernelStep):
                 used |= {self.root(u) for u in step.builder.uses}
             elif isinstance(step, UpdateStep):
-                used |= {self.root(u) for u in step.update.uses}
+                used |= {self.root(u) for b in step.update.builders for u in b.uses}
             else:
                 node = step.node
                 views = set(step.views) if isinstance(step, HostStep) else set()

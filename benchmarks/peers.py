@@ -51,7 +51,11 @@ class Peer:
         return [p for p in self.packages if importlib.util.find_spec(p) is None]
 
     def version(self) -> str:
-        return importlib.metadata.version(self.packages[0]) if self.packages[0] != "twofold" else str(importlib.import_module("twofold").__version__)
+        return (
+            importlib.metadata.version(self.packages[0])
+            if self.packages[0] != "twofold"
+            else str(importlib.import_module("twofold").__version__)
+        )
 
 
 def environment(threads: int) -> dict[str, str]:
@@ -74,7 +78,10 @@ def onnx_file(folder: Path) -> Path:
 
 def twofold_inputs(twofold: Any, case: Case, inputs: Sequence[np.ndarray]) -> list[Any]:
     """The inputs as tensors over the same memory; those to be differentiated require grad."""
-    return [twofold.from_numpy(x).requires_grad_(i in case.gradients) if x.dtype.kind == "f" else twofold.from_numpy(x) for i, x in enumerate(inputs)]
+    return [
+        twofold.from_numpy(x).requires_grad_(i in case.gradients) if x.dtype.kind == "f" else twofold.from_numpy(x)
+        for i, x in enumerate(inputs)
+    ]
 
 
 def prepare_twofold(twofold: Any, case: Case, inputs: Sequence[np.ndarray], folder: Path, threads: int) -> Prepared:
@@ -94,8 +101,9 @@ def prepare_twofold(twofold: Any, case: Case, inputs: Sequence[np.ndarray], fold
             return [y.detach().numpy(), *(g.numpy() for g in gradients.values())]
 
         return Prepared(lambda: joint(*arguments, tangents=tangents), arrays_of)
-    program = twofold.trace(function, tuple(arguments)).compile()
-    out = np.empty(program(*arguments).shape, np.float32)
+    module = twofold.trace(function, tuple(arguments))
+    out = np.empty(module.graph.outputs[0].type.shape, np.float32)
+    program = module.compile()
     arrays = case.arguments(inputs)
     return Prepared(lambda: program(*arguments), lambda y: [y.numpy()], {"run_into": lambda: program.run_into([out], *arrays)})
 
@@ -104,7 +112,10 @@ def prepare_twofold(twofold: Any, case: Case, inputs: Sequence[np.ndarray], fold
 
 
 def torch_inputs(torch: Any, case: Case, inputs: Sequence[np.ndarray]) -> list[Any]:
-    return [torch.from_numpy(x).requires_grad_(i in case.gradients) if x.dtype.kind == "f" else torch.from_numpy(x) for i, x in enumerate(inputs)]
+    return [
+        torch.from_numpy(x).requires_grad_(i in case.gradients) if x.dtype.kind == "f" else torch.from_numpy(x)
+        for i, x in enumerate(inputs)
+    ]
 
 
 def _prepare_torch(torch: Any, case: Case, inputs: Sequence[np.ndarray], threads: int, compiled: bool) -> Prepared:
@@ -164,7 +175,9 @@ def _check_onnx(case: Case, folder: Path) -> str:
     path = onnx_file(folder)
     if not path.exists():
         reason = path.with_suffix(".error")
-        raise NotSupported(f"no ONNX model: {reason.read_text() if reason.exists() else 'torch, onnx and onnxscript are needed to export it'}")
+        raise NotSupported(
+            f"no ONNX model: {reason.read_text() if reason.exists() else 'torch, onnx and onnxscript are needed to export it'}"
+        )
     return str(path)
 
 

@@ -41,8 +41,9 @@ def summarise(case: Any, results: dict[str, list[dict[str, Any]]]) -> list[dict[
         for form, values in _figures(repetitions, case.figure).items():
             series[peer, form] = values
             rows.append({
-                "case": case.name, "peer": peer, "form": form, "seconds": statistics.median(values), "fastest": min(values), "slowest": max(values),
-                "processes": values, "cold": _median(repetitions, "first"), "warm": _median(repetitions, "warm"),
+                "case": case.name, "peer": peer, "form": form,
+                "seconds": statistics.median(values), "fastest": min(values), "slowest": max(values), "processes": values,
+                "cold": _median(repetitions, "first"), "warm": _median(repetitions, "warm"),
                 "memory_peak": _median(repetitions, "memory_peak"), "memory_before": _median(repetitions, "memory_before"),
                 "error": max(r["error"] for r in repetitions),
             })  # fmt: skip
@@ -63,9 +64,9 @@ def duration(seconds: float | None) -> str:
     """Three significant digits and a fitting unit; – for None."""
     if seconds is None:
         return "–"
-    for unit, scale in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
-        if seconds >= scale:
-            break
+    unit, scale = "s", 1.0
+    while seconds < scale and unit != "µs":
+        unit, scale = {"s": ("ms", 1e-3), "ms": ("µs", 1e-6)}[unit]
     value = seconds / scale
     return f"{value:.{max(0, 2 - len(str(int(value))) + 1)}f} {unit}"
 
@@ -85,7 +86,17 @@ def cells(row: dict[str, Any]) -> list[str]:
     span = f"{duration(row['fastest'])} – {duration(row['slowest'])}" if len(row["processes"]) > 1 else "one process"
     between = f"[{row['low']:.2f}, {row['high']:.2f}]" if "low" in row and len(row["processes"]) > 1 else "–"
     memory = f"{row['memory_peak']:.0f} ({row['memory_before']:.0f})"
-    return [name, duration(row["seconds"]), span, ratio, between, duration(row["cold"]), duration(row["warm"]), memory, f"{row['error']:.1e}"]
+    return [
+        name,
+        duration(row["seconds"]),
+        span,
+        ratio,
+        between,
+        duration(row["cold"]),
+        duration(row["warm"]),
+        memory,
+        f"{row['error']:.1e}",
+    ]
 
 
 def text_table(rows: Sequence[dict[str, Any]]) -> str:
@@ -105,11 +116,12 @@ def markdown_table(rows: Sequence[dict[str, Any]]) -> str:
 
 
 NOTES = """\
-Best peer = 1.00; Twofold is never the best peer here, so its ratio below 1 means faster. A time is the median over fresh processes of the median of
-a process; where a name is in brackets, the same program was called in another way. Cold first: from after the import to the first result with an
-empty cache of compiled programs; warm first: the same in a new process with the cache that the cold one left (– for those that keep none). Peak MB:
-the most resident memory of the process (before compiling in brackets); compilers started as other processes are not in it. Error: the largest
-|output - float64 reference| / max |reference| over outputs; for compile_scaling, against eager Twofold.
+Ratio: the best of the other frameworks = 1.00, so below 1 Twofold is faster than all of them. A time is the median over fresh processes
+of the median of a process; where a name is in brackets, the same program was called in another way, or is another generated graph. Cold
+first: from after the import to the first result with an empty cache of compiled programs; warm first: the same in a new process with the
+cache that the cold one left (– for those that keep none). Peak MB: the most resident memory of the process (before compiling in
+brackets); compilers started as other processes are not in it. Error: the largest |output - float64 reference| / max |reference| over
+outputs; for compile_scaling, against eager.
 """
 
 
@@ -117,7 +129,11 @@ def markdown_page(document: dict[str, Any], command: str) -> str:
     """RESULTS.md."""
     settings, machine = document["settings"], document["machine"]
     quick = " A trial run with a short steady part: it shows that the cases run, its figures say nothing." if settings["quick"] else ""
-    few = "" if settings["pairs"] >= 7 else f" Only {settings['pairs']} process(es) each: on a shared machine two processes of one job differ by 1.2×."
+    few = (
+        ""
+        if settings["pairs"] >= 7
+        else f" Only {settings['pairs']} process(es) each: on a shared machine two processes of one job differ by 1.2×."
+    )
     versions = ", ".join(f"{name} {version}" for name, version in document["versions"].items())
     parts = [
         f"# Results\n\nMade by `{command}`; do not edit.{quick}{few}\n",

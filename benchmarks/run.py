@@ -2,17 +2,19 @@
 
 python benchmarks/run.py [CASE…] [--peers twofold,torch,…] [--pairs 7] [--threads 2] [--json FILE] [--write] [--quick] [--list]
 
-A CASE is a name or the beginning of one (`compile_scaling`); all cases without one. Every (case, peer, repetition) is a process of its own, in an order
-that rotates from repetition to repetition. The table gives medians of the processes' medians, ratios to the best peer (1.00) with 90 % bootstrap
-intervals, the first call with an empty and with a filled cache, peak memory, and the error against float64.
+A CASE is a name or the beginning of one (`compile_scaling`); all cases without one. Every (case, peer, repetition) is a process of its
+own, in an order that rotates from repetition to repetition. The table gives medians of the processes' medians, ratios to the best peer
+(1.00) with 90 % bootstrap intervals, the first call with an empty and with a filled cache, peak memory, and the error against float64.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import shlex
+import signal
 import subprocess
 import sys
 import tempfile
@@ -33,23 +35,34 @@ RESULTS = HERE / "RESULTS.md"
 QUICK_SECONDS = 0.05
 
 
+def end_group(pid: int) -> None:
+    """End what is left of a worker: itself after a time limit or Ctrl-C, and compilers that it started."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(pid, signal.SIGKILL)
+
+
 def worker(arguments: list[str], variables: dict[str, str], limit: float) -> dict[str, Any]:
     """Run `worker.py`; the object it prints, or {"failed": reason}. What it writes to stderr is shown if it failed."""
     path = os.pathsep.join(p for p in (str(ROOT / "src"), os.environ.get("PYTHONPATH", "")) if p)
     command = [sys.executable, str(HERE / "worker.py"), *arguments]
+    process = subprocess.Popen(
+        command,
+        env={**os.environ, **variables, "PYTHONPATH": path},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
     try:
-        done = subprocess.run(
-            command, env={**os.environ, **variables, "PYTHONPATH": path}, capture_output=True, text=True, check=False, timeout=limit
-        )
+        out, errors = process.communicate(timeout=limit)
+        lines = out.strip().splitlines()
+        result = json.loads(lines[-1]) if lines and not process.returncode else {"failed": f"ended with status {process.returncode}"}
     except subprocess.TimeoutExpired:
-        return {"failed": f"took longer than {limit:.0f} s"}
-    lines = done.stdout.strip().splitlines()
-    if done.returncode or not lines:
-        result = {"failed": f"the process ended with status {done.returncode}"}
-    else:
-        result = json.loads(lines[-1])
+        result, errors = {"failed": f"took longer than {limit:.0f} s"}, ""
+    finally:
+        end_group(process.pid)
     if "failed" in result:
-        print(f"{' '.join(arguments)}: {result['failed']}\n{done.stderr[-2000:]}", file=sys.stderr)
+        print(f"{' '.join(arguments)}: {result['failed']}\n{errors[-2000:]}", file=sys.stderr)
     return result
 
 

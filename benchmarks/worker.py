@@ -44,7 +44,10 @@ def cpu_seconds() -> tuple[float, float]:
 
 
 def steady(call: Callable[[], Any], seconds: float) -> dict[str, float]:
-    """Seconds a call after warm-up: median and least of samples of at least 100 µs, taken for `seconds`. `foreign_cpu`: cores that others used."""
+    """Seconds a call after warm-up: median and least of samples of at least 100 µs, taken for `seconds`.
+
+    `foreign_cpu`: cores that other programs, or the host of a virtual machine, used meanwhile.
+    """
     clock = time.perf_counter
     start, calls = clock(), 0
     while calls < 2 or clock() - start < min(WARM_UP, seconds):
@@ -68,7 +71,8 @@ def steady(call: Callable[[], Any], seconds: float) -> dict[str, float]:
     busy_after, own_after = cpu_seconds()
     foreign = max(0.0, (busy_after - busy) - (own_after - own)) / wall
     return {
-        "median": statistics.median(samples), "least": min(samples), "samples": len(samples), "batch": batch, "foreign_cpu": round(foreign, 3),
+        "median": statistics.median(samples), "least": min(samples), "samples": len(samples), "batch": batch,
+        "foreign_cpu": round(foreign, 3),
     }  # fmt: skip
 
 

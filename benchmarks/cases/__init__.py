@@ -11,7 +11,7 @@ CASES: dict[str, Case | ScalingCase] = {
 
 
 def select(names: list[str]) -> list[Case | ScalingCase]:
-    """The cases of these names or prefixes of names, in the order of the table; all for an empty list. KeyError for a name that fits none."""
+    """The cases whose names begin with one of `names`, in the table's order; all for an empty list. KeyError for one that fits none."""
     for name in names:
         if not any(case.startswith(name) for case in CASES):
             raise KeyError(name)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from cases.case import Case, normal
-from cases.normalization import gelu_layer_norm, gelu_reference, layer_norm_jax, layer_norm_reference, wide
+from cases.case import Case, normal, wide
+from cases.normalization import gelu_layer_norm, gelu_reference, layer_norm_jax, layer_norm_reference
 
 CASES = [
     Case(

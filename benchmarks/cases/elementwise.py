@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+
 from cases.case import Arrays, Case, normal, wide
 
 A, B = 1.3, 0.2

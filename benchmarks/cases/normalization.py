@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 import numpy as np
+
 from cases.case import Arrays, Case, normal, wide
 
 ROWS, COLUMNS = 2048, 768

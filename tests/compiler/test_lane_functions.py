@@ -12,13 +12,34 @@ from twofold.ops import special
 
 REFERENCES = {"exp": np.exp, "log": np.log, "tanh": np.tanh, "erf": special.erf, "erfc": special.erfc}
 LIMITS = {"exp": 2.0, "log": 2.0, "tanh": 4.0, "erf": 3.0, "erfc": 6.0}
-SPECIAL = [0.0, -0.0, math.inf, -math.inf, math.nan, 1.0, -1.0, 1e-45, -1e-45, 1.17549435e-38, 3.4e38, -3.4e38, 88.7, 89.0, -87.5, -103.9, -104.0, 10.06]
+SPECIAL = [
+    0.0,
+    -0.0,
+    math.inf,
+    -math.inf,
+    math.nan,
+    1.0,
+    -1.0,
+    1e-45,
+    -1e-45,
+    1.17549435e-38,
+    3.4e38,
+    -3.4e38,
+    88.7,
+    89.0,
+    -87.5,
+    -103.9,
+    -104.0,
+    10.06,
+]
 
 
 def numbers() -> np.ndarray:
     rng = np.random.default_rng(0)
     bits = rng.integers(0, 1 << 32, 200_000, dtype=np.uint64).astype(np.uint32)
-    return np.concatenate([bits.view(np.float32), np.linspace(-110, 110, 100_001, dtype=np.float32), np.linspace(-5, 5, 100_001, dtype=np.float32)])
+    return np.concatenate(
+        [bits.view(np.float32), np.linspace(-110, 110, 100_001, dtype=np.float32), np.linspace(-5, 5, 100_001, dtype=np.float32)]
+    )
 
 
 @pytest.mark.parametrize("cpu", ["native", "x86-64-v2"])

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from twofold.capture.code import graph_code
+from twofold.capture.freeze import refuse_unfreezable, with_constants
 from twofold.ir.dims import Dim
 from twofold.ir.graph import Graph, Value
 from twofold.ir.mode import RECORDER, grad_mode
@@ -202,6 +203,39 @@ class GraphModule(Module):
             reorder(self.name, self.layout, tensors, None)
             outputs = self.run_graph(tensors)
         return self.results(tensors, outputs, sizes)
+
+    def freeze(self) -> GraphModule:
+        """A module of the same graph in which parameters and buffers are constants, so that passes may fold and pack them.
+
+        It takes the same arguments and has no `bindings`. The constants are read-only copies: later updates of the parameters are not seen,
+        and no gradient flows to them. Raises UnsupportedError for a graph that writes a binding (batch normalisation in training mode),
+        draws random numbers, or returns a binding's memory; GuardError for a binding whose type has changed since the graph was recorded.
+        """
+        refuse_unfreezable(self.name, self.layout)
+        inputs = self.layout.inputs
+        arrays = {}
+        for v, i in zip(self.graph.inputs, inputs, strict=True):
+            if i.path is not None:
+                t = self.bindings[i.path]
+                arrays[v] = memory(base_of(t) if i.whole else t)
+        kept = [k for k, i in enumerate(inputs) if i.path is None]
+        number = {old: new for new, old in enumerate(kept)}
+        graph = with_constants(self.graph, arrays)
+        watched = tuple(w for w in self.layout.watched if w.path is None)  # arguments come first
+        layout = replace(
+            self.layout,
+            inputs=tuple(replace(inputs[k], value=v) for k, v in zip(kept, graph.inputs, strict=True)),
+            results=tuple(
+                r if r.alias is None or r.alias.input is None else replace(r, alias=replace(r.alias, input=number[r.alias.input]))
+                for r in self.layout.results
+            ),
+            write_backs=tuple(replace(w, input=number[w.input]) for w in self.layout.write_backs),
+            watched=watched,
+            signature=self.layout.signature[: len(watched)],
+        )
+        result = GraphModule(graph, layout, {}, self.name, self.notes)
+        result.train(self.training)
+        return result
 
     def leaves_of(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
         """The leaves of a call's arguments in the recorded order. What was recorded by position may be given by name."""

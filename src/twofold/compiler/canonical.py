@@ -30,7 +30,7 @@ def canonicalise(graph: Graph, log: PassLog | None = None, verify: bool = False)
     do the outputs' values, but for
 
     - the sign and payload of NaN;
-    - batch normalisation, and constant factors and terms a channel, folded into constant weights of the layer before (only in frozen graphs;
+    - batch normalisation, and constant factors and terms a channel, folded into constant weights of the layer before (frozen graphs only;
       rounded once, see `fold_batch_norm`).
 
     Outputs may afterwards be inputs, constants, or twice the same value, where they were copies before: whoever runs the graph gives each

@@ -112,7 +112,7 @@ def permute_of_permute(node: Node, rewriter: Rewriter) -> Any:
     return call(rewriter, "permute", inner.inputs[0], dims=tuple(first[d] for d in node.attributes["dims"]))
 
 
-# ---- repetition and parts ------------------------------------------------------------------------------------------------------------------
+# ---- repetition and parts --------------------------------------------------------------
 
 
 @rule("expand")
@@ -205,13 +205,14 @@ def rearranged_by_nothing(node: Node, rewriter: Rewriter) -> Any:
     """Repeated once, padded by nothing, rolled by 0 places, flipped along no dimension or along dimensions of size 1."""
     a, x = node.attributes, node.inputs[0]
     shape = result(node).shape
-    nothing = {
-        "repeat": lambda: all(n == 1 for n in a["repeats"]),
-        "constant_pad_nd": lambda: not any(a["pad"]),
-        "roll": lambda: not any(a["shifts"]),
-        "flip": lambda: all(type(shape[d]) is int and shape[d] == 1 for d in a["dims"]),
-    }[node.op.name]
-    return x if replaces(x, node) and nothing() else None
+    name = node.op.name
+    if name == "repeat":
+        nothing = all(n == 1 for n in a["repeats"])
+    elif name == "flip":
+        nothing = all(type(shape[d]) is int and shape[d] == 1 for d in a["dims"])
+    else:
+        nothing = not any(a["pad" if name == "constant_pad_nd" else "shifts"])
+    return x if replaces(x, node) and nothing else None
 
 
 # ---- tensors of equal elements ---------------------------------------------------------------------------------------------------------
@@ -221,7 +222,7 @@ def rearranged_by_nothing(node: Node, rewriter: Rewriter) -> Any:
 def filled_by_shape(node: Node, rewriter: Rewriter) -> Any:
     """One form, `full`, which needs the shape of another tensor but not the tensor.
 
-    Left alone where the shape has a data-dependent size, or the number does not fit the dtype (it fails when the graph runs, with its line).
+    Left alone where the shape has a data-dependent size, or the number does not fit the dtype (it fails when the graph runs).
     """
     name, t = node.op.name, result(node)
     number = node.attributes["fill_value"] if name == "full_like" else node.attributes["value"] if name == "fill" else "ones" in name
@@ -238,7 +239,7 @@ def view_of_equal_elements(node: Node, rewriter: Rewriter) -> Any:
     return None if number is None else full(rewriter, result(node), number)
 
 
-# ---- reductions over one element -----------------------------------------------------------------------------------------------------------
+# ---- reductions over one element ------------------------------------------------------
 
 
 def reduced_to_one(node: Node) -> bool:
@@ -259,7 +260,7 @@ def extreme_over_one(node: Node, rewriter: Rewriter) -> Any:
 
 @rule("sum", "mean")
 def sum_over_one(node: Node, rewriter: Rewriter) -> Any:
-    """The sum of one element x is x for integers, and 0.0 + x for floats: a sum begins with 0.0, and 0.0 + (-0.0) is 0.0. So is the mean."""
+    """The sum of one element x is x for integers, and 0.0 + x for floats: a sum begins with 0.0. So is the mean."""
     x = node.inputs[0]
     if not reduced_to_one(node) or type_of_value(x).dtype is not result(node).dtype:
         return None

@@ -59,7 +59,7 @@ def number_of(x: Any) -> bool | int | float | None:
     Elements are equal by their bits, so 0.0 and -0.0 are different; the number holds the element exactly.
     """
     if type(x) in NUMBERS:
-        return x  # type: ignore[no-any-return]
+        return x
     node = made_by(x, "constant", "full")
     if node is None or type(x.type) is not TensorType:
         return None

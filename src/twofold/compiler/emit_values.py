@@ -167,7 +167,7 @@ class Values:
         if op in INTRINSICS:
             return f.intrinsic(INTRINSICS[op], x.type, x)
         if type == "f32" and op in LaneFunctions.NAMES and not self.strict:
-            return getattr(LaneFunctions(f, x.type, self.target), op)(x)  # type: ignore[no-any-return]
+            return getattr(LaneFunctions(f, x.type, self.target), op)(x)
         if op in LIBM:
             name = op + ("f" if type == "f32" else "")
             f.module.declare(name, x.type, [a.type for a in args])

@@ -3,8 +3,8 @@
 With running statistics, batch normalisation maps channel c of y = W x + b to (y - mean) s + beta with s = gamma / sqrt(var + eps). That is
 again such a layer, of weight s W and bias (b - mean) s + beta (B. Jacob et al., "Quantization and Training of Neural Networks for
 Efficient Integer-Arithmetic-Only Inference", 2018, eq. 14). It is done where every parameter is a constant, as in a frozen graph, in
-float64, and rounded once to the weight's dtype. Results differ from those of the unfolded graph by rounding: by some units in the last place
-of the greatest term of the sum.
+float64, and rounded once to the weight's dtype. Results differ from those of the unfolded graph by rounding: by some units in the last
+place of the greatest term of the sum.
 """
 
 from __future__ import annotations
@@ -138,7 +138,7 @@ def statistic(node: Node, which: int, rewriter: Rewriter) -> Value:
     """What stands for the mean (1) or variance (2) that the normalisation returns: the running statistic, in the output's dtype."""
     given, wanted = node.inputs[2 + which], type_of_value(node.outputs[which])
     if type_of_value(given) is wanted:
-        return given  # type: ignore[no-any-return]
+        return given
     array = constant_array(given)
     assert array is not None
     return rewriter.constant(array.astype(wanted.dtype.numpy))
@@ -156,11 +156,12 @@ def fold_channel_map_into_layer(node: Node, rewriter: Rewriter) -> Any:
         if c is None or (name == "div" and (position == 1 or not c.all())):
             continue
         one, nothing = np.ones(layer.channels), np.zeros(layer.channels)
-        scale, shift = {
-            "mul": lambda: (c, nothing),
-            "div": lambda: (1.0 / c, nothing),
-            "add": lambda: (one, c),
-        }.get(name, lambda: (one, -c) if position == 0 else (-one, c))()  # fmt: skip
+        if name in ("mul", "div"):
+            scale, shift = (c if name == "mul" else 1.0 / c), nothing
+        elif name == "add":
+            scale, shift = one, c
+        else:
+            scale, shift = (one, -c) if position == 0 else (-one, c)
         return rebuilt(layer, scale, shift, rewriter)
     return None
 

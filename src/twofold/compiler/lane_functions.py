@@ -1,6 +1,6 @@
 """Mathematical functions of float32 without branches, written inline so that LLVM vectorises the loops around them.
 
-Range reduction and minimax polynomials; the coefficients are computed by tools/minimax.py. Largest errors measured against float64 over all
+Range reduction and polynomials; the coefficients are minimax fits (Remez exchange, 220 bits). Largest errors against float64 over all
 exponents (tests/compiler/test_lane_functions.py): exp 2, log 2, tanh 4, erf 3, erfc 6 units in the last place.
 """
 

@@ -79,7 +79,15 @@ class Rewriting:
             if decided is None:
                 guards.append((form, low, high))
         return Store(
-            s.buffer, s.dtype, self.form(s.offset), rename(s.dims), self(s.value), s.mode, tuple(map(self, s.index)), s.strides, tuple(guards)
+            s.buffer,
+            s.dtype,
+            self.form(s.offset),
+            rename(s.dims),
+            self(s.value),
+            s.mode,
+            tuple(map(self, s.index)),
+            s.strides,
+            tuple(guards),
         )
 
 

@@ -185,6 +185,11 @@ class Launch:
     fills: list[tuple[str, Affine, int, Reduce]] = field(default_factory=list)
     stack: dict[str, Buffer] = field(default_factory=dict)
     may_mask: bool = False
+    strict: bool = False
+
+    def compensated(self, r: Reduce) -> bool:
+        """Whether a reduction carries the rounding error of its sum along."""
+        return self.strict and r.op == "sum" and r.value.type == "f64"
 
     @property
     def reductions(self) -> list[Reduce]:

@@ -123,7 +123,7 @@ class LaneMath:
         return self.where(self.compare("olt", x, bound), bound, x)
 
     def round_scaled(self, x: Val, scale: float) -> tuple[Val, Val]:
-        """The integer nearest to x·scale: as a float, and as an integer whose low bits are right (the high ones hold the magic number's)."""
+        """The integer nearest to x·scale: as a float, and as an integer whose low bits are right (see magic_integer)."""
         shifted = self.madd(x, scale, self.magic)
         return self.sub(shifted, self.magic), self.bits(shifted)
 

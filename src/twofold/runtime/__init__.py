@@ -1,1 +1,1 @@
-"""What compiled programs stand on: devices, buffers, threads, caches of compiled objects. Filled from the compiler's first version on."""
+"""What compiled programs stand on: devices, buffers, threads, caches of compiled objects. So far targets, code generation and frames."""

@@ -1,5 +1,7 @@
 """Every rule of canonicalisation: what a graph becomes, and that its outputs keep their bits."""
 
+# ruff: noqa: E501  (a table: one case a line)
+
 from __future__ import annotations
 
 from typing import Any
@@ -202,7 +204,9 @@ def test_which_dtype_holds_which() -> None:
     for narrow in DTYPES:
         if narrow.itemsize > 2:
             continue
-        bits: Any = np.array([0, 1], np.uint8) if narrow.name == "bool" else np.arange(1 << 8 * narrow.itemsize).astype(f"u{narrow.itemsize}")
+        bits: Any = (
+            np.array([0, 1], np.uint8) if narrow.name == "bool" else np.arange(1 << 8 * narrow.itemsize).astype(f"u{narrow.itemsize}")
+        )
         values = bits.view(narrow.numpy)
         for wide in DTYPES:
             with np.errstate(all="ignore"):

@@ -20,7 +20,7 @@ from twofold.ir.types import TensorType
 
 BLOCK_BYTES = 1 << 20
 """What several passes of a kernel walk again must stay in the second-level cache."""
-MAX_EXPRESSIONS = 1200
+MAX_EXPRESSIONS = 400
 """Larger kernels gain nothing and cost compile time."""
 
 Index = tuple[Affine, ...]

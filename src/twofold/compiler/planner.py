@@ -46,6 +46,8 @@ MAX_CONE, MAX_DEPTH = 160, 48
 RECOMPUTE_NS = 0.42
 """A pointwise value dearer than this an element is stored rather than computed in two kernels: a store and a load cost as much."""
 MAX_ROOTS, MAX_CANDIDATES, MAX_ROUNDS = 16, 6, 6
+MAX_LEVELS = 3
+"""Dependent reductions in one kernel that a further root may bring: softmax has two, cross-entropy three."""
 COPY_ELEMENTS = 4096
 """A transposed operand of a reduction with more elements is copied densely first (by shuffled tiles)."""
 RESHAPES = frozenset(("view", "reshape_copy", "unsqueeze", "squeeze", "alias", "detach"))
@@ -440,6 +442,8 @@ class Planner(Environment):
         full = any(not isinstance(s, Reduce) and len(s.dims) == len(k.sizes) for s in k.stages)
         if trial.sizes and set(trial.sizes) != set(k.sizes) and full:
             return "it would add dimensions to a kernel that stores its whole domain"
+        if levels(trial.stages) > MAX_LEVELS and levels(trial.stages) > levels(k.stages):
+            return "every pass would compute again what the passes before it did"
         if sum(1 for _ in walk(*(s.value for s in trial.stages))) > MAX_EXPRESSIONS:
             return "the kernel would grow too large"
         if v not in trial.uses and any(self.root(u) in trial.roots for u in trial.uses):
@@ -541,6 +545,15 @@ class Planner(Environment):
                     b.stages = [s for s in b.stages if isinstance(s, Reduce) or s.buffer not in gone]
                     b.roots = kept
         return [s for s in self.steps if not isinstance(s, KernelStep) or s.builder.roots]
+
+
+def levels(stages: Iterable[Any]) -> int:
+    """The longest chain of reductions that read each other."""
+    level: dict[str, int] = {}
+    for s in stages:
+        if isinstance(s, Reduce):
+            level[s.name] = 1 + max((level[a] for a in s.value.accs if a in level), default=0)
+    return max(level.values(), default=0)
 
 
 @dataclass(frozen=True)

@@ -376,12 +376,12 @@ def input_size(sample: S) -> float:
     return float(max(sizes, default=0.0))
 
 
-def assert_near(a: np.ndarray, b: np.ndarray, eps: float, what: str = "") -> None:
-    """Equal up to `eps` relative to the largest finite element."""
+def assert_near(a: np.ndarray, b: np.ndarray, eps: float, what: str = "", inputs: float = 0.0) -> None:
+    """Equal up to `eps` relative to the largest finite element. What is below `eps` times the largest input is rounding noise."""
     assert a.shape == b.shape, f"{what}: shapes {a.shape} and {b.shape}"
     if not is_float(a):
         np.testing.assert_array_equal(a, b, what)
         return
     a, b = a.astype(np.float64), b.astype(np.float64)
-    size = float(np.max(np.abs(b[np.isfinite(b)]), initial=0.0))
+    size = float(np.max(np.abs(b[np.isfinite(b)]), initial=eps * inputs))
     np.testing.assert_allclose(a, b, rtol=eps, atol=eps * size, err_msg=what)

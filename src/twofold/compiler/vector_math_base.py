@@ -6,7 +6,6 @@ stay as written, and a fused multiply-add is asked for by name (`madd`) where th
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 from twofold.compiler.llvm import Function, Operand, Val, number, with_element
@@ -138,11 +137,33 @@ class LaneMath:
             return condition
         return self.f.intrinsic("llvm.vector.reduce.or", "i1", condition, overload=condition.type)
 
+    # --- other formats, the C library
+
+    def widened(self, x: Val) -> Val:
+        """The lanes as double."""
+        return self.f.convert("fpext", x, "double")
+
+    def per_lane(self, name: str, *args: Val, through: str | None = None) -> Val:
+        """The C library's function of this name called for each lane, computed in the type `through`, if given."""
+        element = through or args[0].element
+        self.f.module.declare(name, element, [element] * len(args))
+        if not args[0].is_vector:
+            return self._lane_call(name, list(args), element)
+        result = Val(self.type, "poison")
+        for lane in range(args[0].lanes):
+            picked = [self.f.let(a.element, f"extractelement {a.type} {a}, i64 {lane}") for a in args]
+            y = self._lane_call(name, picked, element)
+            result = self.f.let(self.type, f"insertelement {self.type} {result}, {y.type} {y}, i64 {lane}")
+        return result
+
+    def _lane_call(self, name: str, args: list[Val], element: str) -> Val:
+        own = args[0].type
+        if element == own:
+            return self.f.call(name, element, *args)
+        y = self.f.call(name, element, *(self.f.convert("fpext", a, element) for a in args))
+        return self.f.convert("fptrunc", y, own)
+
 
 def number_of_bits(type: str) -> int:
     """Bits of one element of a floating-point type."""
     return 64 if "double" in type else 32
-
-
-INFINITY = math.inf
-NAN = math.nan

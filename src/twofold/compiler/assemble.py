@@ -13,7 +13,7 @@ from typing import Any
 
 from twofold.compiler.expr import Expr, walk
 from twofold.compiler.llvm import Function, Module, Val, number
-from twofold.compiler.loops import KernelCode, Schedule, emit_kernel, schedule
+from twofold.compiler.emit import KernelCode, Schedule, emit_kernel, schedule
 from twofold.compiler.memory import Block, MemoryPlan, plan_memory
 from twofold.compiler.planner import ControlStep, HostStep, KernelStep, Plan, TemplateStep, UpdateStep
 from twofold.compiler.spec import KernelSpec, Reduce, Store
@@ -373,7 +373,7 @@ def assemble_program(graph: Graph, plan: Plan, sites: dict[int, tuple[Node, str]
             for n in a.scratch:
                 scratch_slots[n] = slot
                 slot += 1
-    _Writer(module, buffers, scratch_slots).write(actions)
+    RunWriter(module, buffers, scratch_slots).write(actions)
     return Assembly(graph, plan, actions, buffers, memory, str(module), flattener.hosts, sites, flattener.root, slot, scratch_slots)
 
 
@@ -398,8 +398,8 @@ def _buffers(graph: Graph, flattener: _Flattener) -> dict[str, BufferInfo]:
     return buffers
 
 
-class _Writer:
-    """Writes `run`."""
+class RunWriter:
+    """Writes `run`. `instrument.py` overrides `action`."""
 
     def __init__(self, module: Module, buffers: dict[str, BufferInfo], scratch: dict[str, int]) -> None:
         self.module, self.buffers, self.scratch = module, buffers, scratch
@@ -437,16 +437,24 @@ class _Writer:
 
     def _actions(self, actions: list[Any]) -> None:
         for a in actions:
-            if isinstance(a, Launch):
-                self._launch(a)
-            elif isinstance(a, HostCall):
-                self._check(self.f.let("i32", f"call i32 {self._function(1)}(ptr {self.context}, i64 {a.number})"))
-            elif isinstance(a, Copy):
-                self._copy(a)
-            elif isinstance(a, Branch):
-                self._branch(a)
-            else:
-                self._loop(a)
+            self.action(a)
+
+    def action(self, a: Any) -> None:
+        """The code of one action, nested ones included."""
+        if isinstance(a, Launch):
+            self._launch(a)
+        elif isinstance(a, HostCall):
+            self.host_step(a.number)
+        elif isinstance(a, Copy):
+            self._copy(a)
+        elif isinstance(a, Branch):
+            self._branch(a)
+        else:
+            self._loop(a)
+
+    def host_step(self, number: int) -> None:
+        """A call of the frame's host function."""
+        self._check(self.f.let("i32", f"call i32 {self._function(1)}(ptr {self.context}, i64 {number})"))
 
     def _launch(self, a: Launch) -> None:
         f = self.f

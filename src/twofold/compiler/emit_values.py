@@ -1,295 +1,250 @@
-"""LLVM text of scalar expressions: operators, functions of the scalar vocabulary, conversions between memory and registers."""
+"""LLVM text of expressions at a position: loads (contiguous, reversed, gathered, guarded), functions, checked indices."""
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Iterable, Mapping, Sequence
 
 from twofold.compiler.affine import Affine
-from twofold.compiler.expr import Expr, is_float, walk
-from twofold.compiler.lane_functions import LaneFunctions
-from twofold.compiler.llvm import REGISTERS, Function, Val, number, suffix_of
-from twofold.ir.dtypes import DType, bfloat16, float16
-from twofold.ops.scalar import SCALAR_FUNCTIONS
+from twofold.compiler.emit_functions import Functions, bf16_bits, bf16_value, f16_bits, f16_value
+from twofold.compiler.emit_positions import Positions
+from twofold.compiler.expr import Expr, Guard
+from twofold.compiler.llvm import REGISTERS, Function, Val, number, vector, with_element
+from twofold.compiler.spec import Buffer
+from twofold.ir.dtypes import DType
 from twofold.runtime.target import Target
 
-LIBM = frozenset((
-    "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh",
-    "asinh", "acosh", "atanh", "erf", "erfc", "pow", "fmod", "hypot",
-))  # fmt: skip
-"""Functions called in the C library (`exp`, `expf`), unless `lane_functions` has them."""
-INTRINSICS = {
-    "sqrt": "llvm.sqrt",
-    "floor": "llvm.floor",
-    "ceil": "llvm.ceil",
-    "trunc": "llvm.trunc",
-    "rint": "llvm.rint",
-    "abs": "llvm.fabs",
-}
-OPERATORS = frozenset((
-    "add", "sub", "mul", "div", "neg", "lt", "le", "eq", "ne", "gt", "ge", "and", "or", "xor", "not", "where", "cast", "maximum", "minimum",
-    "fmax", "fmin", "isnan", "isinf", "isfinite", "signbit", "copysign", "sign", "logical_and", "logical_or", "logical_xor", "logical_not",
-    "sigmoid", "floordiv", "mod", "trunc_divide", "left_shift", "right_shift", "logaddexp", "square", "reciprocal", "heaviside",
-    "round_bf16", "round_f16",
-))  # fmt: skip
-SUPPORTED = OPERATORS | LIBM | frozenset(INTRINSICS)
-UNSUPPORTED_FUNCTIONS = frozenset(SCALAR_FUNCTIONS) - SUPPORTED - {"floor_divide", "remainder", "divide"}
-"""Functions that no kernel computes: operations that use them run on the host."""
-PREDICATES = {"lt": ("olt", "slt", "ult"), "le": ("ole", "sle", "ule"), "gt": ("ogt", "sgt", "ugt"), "ge": ("oge", "sge", "uge"),
-              "eq": ("oeq", "eq", "eq"), "ne": ("une", "ne", "ne")}  # fmt: skip
-
-
-class Surroundings(Protocol):
-    """The position at which expressions are evaluated."""
-
-    def index(self, form: Affine) -> Val: ...
-    def load(self, e: Expr) -> Val: ...
-    def accumulator(self, name: str) -> Val: ...
-    def error(self) -> Val: ...
-
-
-def convert_from_memory(f: Function, x: Val, stored: DType) -> Val:
-    """A loaded element as a register value."""
-    if stored.short == "bool":
-        return f.icmp("ne", x, 0)
-    if stored.short == "bf16":
-        return f.convert("bitcast", f.binary("shl", f.convert("zext", x, "i32"), 16), "float")
-    return f.convert("fpext", x, "float") if stored.short == "f16" else x
-
-
-def convert_to_memory(f: Function, x: Val, stored: DType) -> Val:
-    """A register value as an element in memory; 16-bit floats are rounded to nearest even."""
-    if stored.short == "bool":
-        return f.convert("zext", x, "i8")
-    if stored.short == "bf16":
-        # with integers: LLVM's fptrunc becomes an instruction that flushes denormals
-        bits = f.convert("bitcast", x, "i32")
-        odd = f.binary("and", f.binary("lshr", bits, 16), 1)
-        up = f.binary("add", f.binary("add", bits, 0x7FFF), odd)
-        up = f.select(f.fcmp("uno", x, x), f.binary("or", bits, 0x400000), up)
-        return f.convert("trunc", f.binary("lshr", up, 16), "i16")
-    return f.convert("fptrunc", x, "half") if stored.short == "f16" else x
+STORED = REGISTERS | {"bool": "i8", "bf16": "i16", "f16": "i16"}
+"""LLVM's type for elements in memory, by the dtype's short name; 16-bit floats as their bits."""
+Result = Val | list[Val]
+"""Of a finished reduction: one value, or one for each block of the tile."""
 
 
 class Values:
-    """Values of expressions at one position; computed once until `forget`."""
+    """Values of expressions.
 
-    def __init__(self, f: Function, target: Target, strict: bool, around: Surroundings) -> None:
-        self.f, self.target, self.strict, self.around = f, target, strict, around
-        self.known: dict[Expr, Val] = {}
+    at:       the position
+    pointers: buffer → its address
+    results:  reduction → its result, once finished
+    error:    the address of the error word
+    """
 
-    def forget(self) -> None:
-        """The position changed."""
-        self.known = {}
+    def __init__(self, at: Positions, target: Target, strict: bool, buffers: Mapping[str, Buffer], error: Val) -> None:
+        self.at, self.f, self.target, self.buffers, self.error = at, at.f, target, buffers, error
+        self.functions = Functions(at.f, target, strict)
+        self.pointers: dict[str, Val] = {}
+        self.results: dict[str, Result] = {}
+        self.active: dict[int, Val | None] = {}
 
-    def of(self, root: Expr) -> Val:
-        """The value of an expression."""
-        for e in walk(root):
-            if e not in self.known:
-                self.known[e] = self._one(e)
-        return self.known[root]
+    # --- expressions
 
-    def _one(self, e: Expr) -> Val:
-        f, op = self.f, e.op
+    def of(self, root: Expr, block: int) -> Val:
+        """The value for a block of the tile: a vector if it varies along the tile, else a scalar."""
+        return self.each([root])[root, block if self.at.tile is not None and self.at.tile.dim in root.dims else -1]
+
+    def wide(self, root: Expr, block: int) -> Val:
+        """The value for a block as a vector of the tile's lanes, whatever it varies along."""
+        assert self.at.tile is not None
+        return self.f.splat(self.of(root, block), self.at.tile.lanes)
+
+    def each(self, roots: Iterable[Expr]) -> _Known:
+        """Compute expressions for all blocks, operand by operand: neighbouring instructions belong to different blocks."""
+        find = self.at.find
+        for root in roots:
+            stack = [(root, False)]
+            while stack:
+                e, ready = stack.pop()
+                blocks = self.at.blocks(e.dims)
+                if find((e, blocks[-1])) is not None:
+                    continue
+                if ready:
+                    for b in blocks:
+                        self.at.keep((e, b), self._one(e, b))
+                else:
+                    stack.append((e, True))
+                    stack += [(a, False) for a in reversed(e.args)]
+        return _Known(self.at)
+
+    def _operands(self, e: Expr, block: int) -> list[Val]:
+        tile = self.at.tile
+        values = []
+        for a in e.args:
+            own = block if tile is not None and tile.dim in a.dims else -1
+            values.append(self.at.find((a, own)))
+        lanes = max((v.lanes for v in values), default=1)
+        return [self.f.splat(v, lanes) for v in values] if lanes > 1 else values
+
+    def _one(self, e: Expr, block: int) -> Val:
+        op, at = e.op, self.at
         if op == "const":
             return number(REGISTERS[e.type], e.attr)
         if op == "iota":
-            return self.around.index(e.attr)
+            return at.lane_index(e.attr, block) if at.is_wide(e.dims) else at.index(e.attr, block)
         if op == "within":
-            x = self.around.index(e.attr[0])
-            return f.binary("and", f.icmp("sge", x, e.attr[1]), f.icmp("slt", x, e.attr[2]))
+            form, low, high = e.attr
+            return at.within(form, low, high, block)
         if op == "acc":
-            return self.around.accumulator(e.attr)
+            found = self.results[e.attr]
+            return found[max(block, 0)] if isinstance(found, list) else found
         if op == "load":
-            return self.around.load(e)
-        args = [self.known[a] for a in e.args]
+            return self._load(e, block)
+        args = self._operands(e, block)
         if op == "check_index":
-            return self._checked(args[0], *e.attr)
+            size, site = e.attr
+            return self._checked(args[0], size, site, block)
         if op == "cast":
-            return self._cast(args[0], e.args[0].type, e.type)
-        return self._function(op, args, e.args[-1].type)
+            return self.functions.cast(args[0], e.args[0].type, e.type)
+        return self.functions.apply(op, args, e.args[-1].type)
 
-    def _checked(self, x: Val, size: int, site: int) -> Val:
+    def _checked(self, x: Val, size: int, site: int, block: int) -> Val:
         f = self.f
         wrapped = f.select(f.icmp("slt", x, 0), f.binary("add", x, size), x)
         bad = f.icmp("uge", wrapped, size)
-        with f.when(bad):
-            f.store(number("i64", site), self.around.error(), 8)
+        active = self.active.get(block)
+        reported = bad
+        if active is not None:
+            reported = f.binary("and", f.splat(bad, active.lanes), f.splat(active, bad.lanes))
+        with f.when(self.any(reported)):
+            f.store(number("i64", site), self.error, 8)
         return f.select(bad, 0, wrapped)
 
-    def _cast(self, x: Val, old: str, new: str) -> Val:
-        f, to = self.f, REGISTERS[new]
-        if new == "bool":
-            return f.fcmp("une", x, 0) if is_float(old) else f.icmp("ne", x, 0)
-        if old == "bool":
-            return f.convert("uitofp" if is_float(new) else "zext", x, to)
-        if is_float(old):
-            if is_float(new):
-                return f.convert("fpext" if new == "f64" else "fptrunc", x, to)
-            # through i64, as C compilers do for NumPy's astype; out of range is saturated, never undefined
-            name = "llvm.fptosi.sat" if new != "u64" else "llvm.fptoui.sat"
-            self.f.module.declare(f"{name}.i64.{suffix_of(x.type)}", "i64", [x.type])
-            wide = f.call(f"{name}.i64.{suffix_of(x.type)}", "i64", x)
-            return wide if to == "i64" else f.convert("trunc", wide, to)
-        if is_float(new):
-            return f.convert("sitofp" if old[0] == "i" else "uitofp", x, to)
-        a, b = int(old[1:]), int(new[1:])
-        if a == b:
-            return Val(to, x.text)
-        return f.convert("trunc" if a > b else "sext" if old[0] == "i" else "zext", x, to)
+    # --- memory
 
-    def _function(self, op: str, args: list[Val], type: str) -> Val:
-        f = self.f
-        if op in PREDICATES:
-            ordered, signed, unsigned = PREDICATES[op]
-            if is_float(type):
-                return f.fcmp(ordered, *args)
-            return f.icmp(signed if type[0] == "i" else unsigned, *args)
-        if op == "where":
-            return f.select(args[0], args[1], args[2])
-        if op in ("and", "or", "xor", "logical_and", "logical_or", "logical_xor"):
-            return f.binary(op.removeprefix("logical_"), args[0], args[1])
-        if op in ("not", "logical_not"):
-            return f.binary("xor", args[0], 1 if type == "bool" else -1)
-        return self._float(op, args, type) if is_float(type) else self._integer(op, args, type)
+    def from_memory(self, x: Val, stored: DType) -> Val:
+        """Loaded elements as values."""
+        if stored.short == "bool":
+            return self.f.icmp("ne", x, 0)
+        if stored.short == "bf16":
+            return bf16_value(self.f, x)
+        return f16_value(self.f, x, self.target) if stored.short == "f16" else x
 
-    def _float(self, op: str, args: list[Val], type: str) -> Val:
-        f = self.f
-        x = args[0]
-        simple = {"add": f.fadd, "sub": f.fsub, "mul": f.fmul, "div": f.fdiv}
-        if op in simple:
-            return simple[op](x, args[1])
-        if op == "neg":
-            return f.fneg(x)
-        if op == "square":
-            return f.fmul(x, x)
-        if op == "reciprocal":
-            return f.fdiv(1.0, x)
-        if op in INTRINSICS:
-            return f.intrinsic(INTRINSICS[op], x.type, x)
-        if type == "f32" and op in LaneFunctions.NAMES and not self.strict:
-            return getattr(LaneFunctions(f, x.type, self.target), op)(x)
-        if op in LIBM:
-            name = op + ("f" if type == "f32" else "")
-            f.module.declare(name, x.type, [a.type for a in args])
-            return f.call(name, x.type, *args)
-        if op in ("maximum", "minimum"):
-            return self.extremum(op[:3], args[0], args[1], type)
-        return self._float_rare(op, args, type)
+    def to_memory(self, x: Val, stored: DType) -> Val:
+        """Values as elements in memory; 16-bit floats are rounded to nearest even."""
+        if stored.short == "bool":
+            return self.f.convert("zext", x, "i8")
+        if stored.short == "bf16":
+            return bf16_bits(self.f, x)
+        return f16_bits(self.f, x, self.target) if stored.short == "f16" else x
 
-    def _float_rare(self, op: str, args: list[Val], type: str) -> Val:
-        f, x = self.f, args[0]
-        if op in ("fmax", "fmin"):
-            return f.intrinsic("llvm.maxnum" if op == "fmax" else "llvm.minnum", x.type, *args)
-        if op == "isnan":
-            return f.fcmp("uno", x, x)
-        if op in ("isinf", "isfinite"):
-            size = f.intrinsic("llvm.fabs", x.type, x)
-            return f.fcmp("oeq" if op == "isinf" else "olt", size, float("inf"))
-        if op == "signbit":
-            integer = "i32" if type == "f32" else "i64"
-            return f.icmp("slt", f.convert("bitcast", x, integer), 0)
-        if op == "copysign":
-            return f.intrinsic("llvm.copysign", x.type, *args)
-        if op == "sign":
-            one = f.intrinsic("llvm.copysign", x.type, number(x.type, 1.0), x)
-            return f.select(f.fcmp("one", x, 0.0), one, f.fadd(x, x))
-        if op == "sigmoid":
-            return f.fdiv(1.0, f.fadd(1.0, self._float("exp", [f.fneg(x)], type)))
-        if op == "logaddexp":
-            high, low = self.extremum("max", args[0], args[1], type), self.extremum("min", args[0], args[1], type)
-            tail = self._float("log1p", [self._float("exp", [f.fsub(low, high)], type)], type)
-            return f.select(f.fcmp("oeq", low, high), f.fadd(high, 0.6931471805599453), f.fadd(high, tail))
-        if op in ("round_bf16", "round_f16"):
-            return self._rounded(op, x)
-        if op == "trunc_divide":
-            return f.intrinsic("llvm.trunc", x.type, f.fdiv(*args))
-        return self._float_modulo(op, args, type)
+    def guarded(self, guards: Sequence[Guard], block: int) -> tuple[Val | None, Val | None]:
+        """(condition that is the same for all lanes, mask of the lanes); None: always."""
+        uniform: Val | None = None
+        lanes: Val | None = None
+        for guard in guards:
+            form, low, high = guard
+            test = self.at.within(form, low, high, block)
+            if test.is_vector:
+                lanes = test if lanes is None else self.f.binary("and", lanes, test)
+            else:
+                uniform = test if uniform is None else self.f.binary("and", uniform, test)
+        return uniform, lanes
 
-    def _rounded(self, op: str, x: Val) -> Val:
-        dtype = bfloat16 if op == "round_bf16" else float16
-        return convert_from_memory(self.f, convert_to_memory(self.f, x, dtype), dtype)
+    def both(self, a: Val | None, b: Val | None) -> Val | None:
+        """The conjunction of two masks, each of which may be None; a scalar and a vector are a vector."""
+        if a is None or b is None:
+            return b if a is None else a
+        lanes = max(a.lanes, b.lanes)
+        return self.f.binary("and", self.f.splat(a, lanes), self.f.splat(b, lanes))
 
-    def _float_modulo(self, op: str, args: list[Val], type: str) -> Val:
-        """NumPy's floor division and remainder: the remainder has the divisor's sign."""
-        f = self.f
-        x, y = args
-        r = self._float("fmod", [x, y], type)
-        other = f.binary("and", f.fcmp("une", r, 0.0), f.binary("xor", f.fcmp("olt", y, 0.0), f.fcmp("olt", r, 0.0)))
-        if op == "mod":
-            zero = f.intrinsic("llvm.copysign", x.type, number(x.type, 0.0), y)
-            return f.select(f.fcmp("oeq", r, 0.0), zero, f.select(other, f.fadd(r, y), r))
-        quotient = f.fdiv(f.fsub(x, r), y)
-        quotient = f.select(other, f.fsub(quotient, 1.0), quotient)
-        near = f.intrinsic("llvm.floor", x.type, quotient)
-        near = f.select(f.fcmp("ogt", f.fsub(quotient, near), 0.5), f.fadd(near, 1.0), near)
-        zero = f.intrinsic("llvm.copysign", x.type, number(x.type, 0.0), f.fdiv(x, y))
-        whole = f.select(f.fcmp("oeq", quotient, 0.0), zero, near)
-        return f.select(f.fcmp("oeq", y, 0.0), f.fdiv(x, y), whole)
+    def any(self, mask: Val) -> Val:
+        """Whether a condition holds in some lane."""
+        if not mask.is_vector:
+            return mask
+        bits = f"i{mask.lanes}"
+        return self.f.icmp("ne", self.f.let(bits, f"bitcast {mask.type} {mask} to {bits}"), 0)
 
-    def _integer(self, op: str, args: list[Val], type: str) -> Val:
-        f, x = self.f, args[0]
-        signed = type[0] == "i"
-        simple = {"add": "add", "sub": "sub", "mul": "mul"}
-        if op in simple:
-            return f.binary(simple[op], x, args[1])
-        if op == "neg":
-            return f.binary("sub", 0, x)
-        if op == "square":
-            return f.binary("mul", x, x)
-        if op in ("maximum", "minimum", "fmax", "fmin"):
-            return self.extremum("max" if "max" in op else "min", args[0], args[1], type)
-        if op == "abs":
-            return f.select(f.icmp("slt", x, 0), f.binary("sub", 0, x), x) if signed else x
-        if op == "sign":
-            if not signed:
-                return f.convert("zext", f.icmp("ne", x, 0), x.type)
-            positive = f.convert("zext", f.icmp("sgt", x, 0), x.type)
-            return f.binary("sub", positive, f.convert("zext", f.icmp("slt", x, 0), x.type))
-        if op in ("left_shift", "right_shift"):
-            return self._shift(op, args, type)
-        return self._integer_division(op, args, type)
+    def _load(self, e: Expr, block: int) -> Val:
+        buffer, offset, guards, stored = e.attr
+        element = STORED[stored.short]
+        if self.buffers[buffer].numel == 0:
+            lanes = self.at.tile.lanes if self.at.is_wide(e.dims) and self.at.tile is not None else 1
+            return self.from_memory(number(vector(element, lanes), 0), stored)
+        uniform, mask = self.guarded(guards, block)
+        moved = self._moved(e, block)
+        if self.at.is_wide(e.dims):
+            x = self._load_lanes(buffer, offset, element, block, uniform, mask, moved)
+        else:
+            assert mask is None
+            place = self.f.add(self.at.index(offset, block), moved if moved is not None else 0)
+            if uniform is not None:
+                place = self.f.select(uniform, place, 0)
+            x = self._element(buffer, place, element)
+        return self.from_memory(x, stored)
 
-    def _shift(self, op: str, args: list[Val], type: str) -> Val:
-        f, (x, n) = self.f, args
-        bits = int(type[1:])
-        outside = f.icmp("uge", n, bits)
-        kind = "shl" if op == "left_shift" else "ashr" if type[0] == "i" else "lshr"
-        shifted = f.binary(kind, x, f.select(outside, 0, n))
-        gone: Val | int = f.binary("ashr", x, bits - 1) if kind == "ashr" else 0
-        return f.select(outside, f.of(gone, x.type), shifted)
+    def _moved(self, e: Expr, block: int) -> Val | None:
+        """Σ index operand · stride, a scalar or a vector."""
+        total: Val | None = None
+        for x, stride in zip(self._operands(e, block), e.strides, strict=True):
+            step = x if stride == 1 else self.f.binary("mul", x, stride)
+            total = step if total is None else self.f.binary("add", total, step)
+        return total
 
-    def _integer_division(self, op: str, args: list[Val], type: str) -> Val:
-        """Floor division, its remainder, or division towards zero; by zero gives 0, as NumPy does."""
-        f, (x, y) = self.f, args
-        signed = type[0] == "i"
-        zero = f.icmp("eq", y, 0)
-        minus = f.icmp("eq", y, -1) if signed else None
-        unsafe = zero if minus is None else f.binary("or", zero, minus)
-        safe = f.select(unsafe, 1, y)
-        quotient = f.binary("sdiv" if signed else "udiv", x, safe)
-        rest = f.binary("sub", x, f.binary("mul", quotient, safe))
-        if signed and op in ("floordiv", "mod"):
-            down = f.binary("and", f.icmp("ne", rest, 0), f.icmp("slt", f.binary("xor", rest, safe), 0))
-            quotient = f.select(down, f.binary("sub", quotient, 1), quotient)
-            rest = f.select(down, f.binary("add", rest, safe), rest)
-        if op in ("mod", "fmod", "remainder"):
-            return f.select(unsafe, 0, rest)
-        if minus is not None:
-            quotient = f.select(minus, f.binary("sub", 0, x), quotient)
-        return f.select(zero, 0, quotient)
+    def _element(self, buffer: str, place: Val, element: str) -> Val:
+        return self.f.load(element, self.f.gep(self.pointers[buffer], place, element), size_of(element))
 
-    def extremum(self, op: str, a: Val, b: Val, type: str) -> Val:
-        """The greater ("max") or lesser of two; NaN is kept."""
-        f = self.f
-        if is_float(type):
-            return f.intrinsic("llvm.maximum" if op == "max" else "llvm.minimum", a.type, a, b)
-        sign = "s" if type[0] == "i" else "u"
-        return f.intrinsic(f"llvm.{sign}{op}", a.type, a, b)
+    def _load_lanes(
+        self, buffer: str, offset: Affine, element: str, block: int, uniform: Val | None, mask: Val | None, moved: Val | None
+    ) -> Val:
+        """A vector of elements; lanes outside the tile, the guards or the mask are not read."""
+        f, tile = self.f, self.at.tile
+        assert tile is not None
+        type = vector(element, tile.lanes)
+        step = offset.coefficient(tile.dim)
+        if uniform is not None:  # one branch for all lanes
+            slot = f.variable(type, number(type, 0))
+            with self.at.when(uniform):
+                f.set(slot, self._load_lanes(buffer, offset, element, block, None, mask, moved))
+            return f.get(slot, type)
+        mask = self.both(mask, tile.mask_of(block))
+        if moved is None or not moved.is_vector:
+            base = self.at.index(offset, block)
+            if moved is not None:
+                base = f.add(base, moved)
+            if step == 0:
+                return f.splat(self._uniform_element(buffer, base, element, mask), tile.lanes)
+            if step == 1:
+                pointer = f.gep(self.pointers[buffer], base, element)
+                return f.load(type, pointer, size_of(element)) if mask is None else f.masked_load(type, pointer, mask, size_of(element))
+            if step == -1 and mask is None:
+                pointer = f.gep(self.pointers[buffer], f.add(base, 1 - tile.lanes), element)
+                return f.shuffle(f.load(type, pointer, size_of(element)), None, list(reversed(range(tile.lanes))))
+        return f.gather(type, self.lane_pointers(buffer, offset, element, block, moved), self.full(mask), size_of(element))
 
-    def update(self, mode: str, old: Val, new: Val, type: str) -> Val:
-        """What an updating store leaves."""
-        if mode in ("max", "min"):
-            return self.extremum(mode, old, new, type)
-        if type == "bool":
-            return self.f.binary("or" if mode == "add" else "and", old, new)
-        return self._function(mode, [old, new], type)
+    def _uniform_element(self, buffer: str, place: Val, element: str, mask: Val | None) -> Val:
+        """One element for all lanes, element 0 if no lane needs it."""
+        if mask is not None:
+            place = self.f.select(self.any(mask), place, 0)
+        return self._element(buffer, place, element)
+
+    def lane_pointers(self, buffer: str, offset: Affine, element: str, block: int, moved: Val | None) -> Val:
+        """The address for each lane."""
+        f, tile = self.f, self.at.tile
+        assert tile is not None
+        places = self.at.lane_index(offset, block)
+        if moved is not None:
+            places = f.binary("add", places, f.splat(moved, tile.lanes))
+        pointer = self.pointers[buffer]
+        return f.let(with_element(places.type, "ptr"), f"getelementptr inbounds {element}, ptr {pointer}, {places.type} {places}")
+
+    def full(self, mask: Val | None) -> Val:
+        """A mask, all lanes for None."""
+        assert self.at.tile is not None
+        return number(vector("i1", self.at.tile.lanes), True) if mask is None else mask
+
+
+class _Known:
+    """Values by (expression, block)."""
+
+    def __init__(self, at: Positions) -> None:
+        self.at = at
+
+    def __getitem__(self, key: tuple[Expr, int]) -> Val:
+        found: Val = self.at.find(key)
+        return found
+
+
+def size_of(element: str) -> int:
+    """Bytes of one element."""
+    return {"i8": 1, "i16": 2, "float": 4, "i32": 4}.get(element, 8)
+
+
+__all__ = ["STORED", "Function", "Result", "Values", "size_of"]

@@ -117,6 +117,6 @@ def compile_graph(graph: Graph, **options: Any) -> tuple[Executable, Compilation
     c = assemble(plan(prepare(graph, CompileOptions.of(options))))
     begin = time.perf_counter()
     assert c.assembly is not None
-    code = build(c.assembly.text, c.target, graph.name)
+    code = build(c.assembly.text, c.target, graph.name, level=1)  # vectors are explicit: LLVM's loop passes have nothing to add
     c.timed("build", begin, c.target.name)
     return Executable(c.assembly, code, c.target, c.options), c

@@ -11,7 +11,7 @@ from typing import Any
 
 from twofold.compiler.affine import ZERO, Affine
 from twofold.compiler.bodies import build, functions_of
-from twofold.compiler.emit_values import UNSUPPORTED_FUNCTIONS
+from twofold.compiler.emit_functions import UNSUPPORTED_FUNCTIONS
 from twofold.compiler.expr import Expr, Guard, cast, const, fn, register_type
 from twofold.compiler.kernel_builder import Index, KernelBuilder, PullRule, shape_of
 from twofold.ir import dtypes

@@ -193,7 +193,7 @@ def verify(spec: KernelSpec) -> None:
             if not root.dims <= dims:
                 raise GraphError(f"{where}: an expression varies along {sorted(root.dims - dims)}, which the stage does not have")
         for e in walk(*roots):
-            _verify_expr(spec, e, known, where)
+            _verify_expr(spec, e, known, s.dims, where)
         if isinstance(s, Reduce):
             if s.op not in REDUCTIONS or s.name in known or set(s.over) & set(s.kept):
                 raise GraphError(f"{where}: bad operation, name or dimensions")
@@ -218,7 +218,7 @@ def _inside(spec: KernelSpec, offset: Affine, b: Buffer, dims: Any, where: str) 
         raise GraphError(f"{where}: {b.name}[{offset}] reaches {low} to {high}, the buffer has {b.numel} elements")
 
 
-def _verify_expr(spec: KernelSpec, e: Expr, known: dict[str, Reduce], where: str) -> None:
+def _verify_expr(spec: KernelSpec, e: Expr, known: dict[str, Reduce], dims: Any, where: str) -> None:
     if e.op == "acc" and e.attr not in known:
         raise GraphError(f"{where}: {e.attr} is read before it is computed")
     if e.op == "load":
@@ -227,5 +227,5 @@ def _verify_expr(spec: KernelSpec, e: Expr, known: dict[str, Reduce], where: str
         if b is None or b.dtype is not stored:
             raise GraphError(f"{where}: {buffer} is not a buffer of {stored.short}")
         if not guards and not e.args:
-            _inside(spec, offset, b, e.dims, where)
+            _inside(spec, offset, b, dims, where)
     dtype_of(e.type)

@@ -12,9 +12,9 @@ from twofold.compiler.emit_values import STORED, Values
 from twofold.compiler.evaluate import identity
 from twofold.compiler.expr import Expr, dtype_of, walk
 from twofold.compiler.llvm import REGISTERS, Function, Module, Operand, Val, number, vector
-from twofold.compiler.schedule import roots_of, schedule
+from twofold.compiler.schedule import schedule
 from twofold.compiler.schedule_tree import CHUNK, Finish, Flush, Init, Launch, Limit, Loop, Node, Rows, Schedule, Step, Tile
-from twofold.compiler.spec import Buffer, Reduce, Stage, Store
+from twofold.compiler.spec import Buffer, Reduce, Stage, Store, roots_of
 from twofold.runtime.target import Target
 
 ATTRIBUTES = 'nounwind "no-trapping-math"="true"'

@@ -16,8 +16,9 @@ from twofold.compiler.contiguity import vector_dim
 from twofold.compiler.expr import ARITHMETIC, COSTS, FREE, Expr, acc, dtype_of, load, walk
 from twofold.compiler.schedule_forms import Rewriting, is_ordered, normal_form, with_reciprocals
 from twofold.compiler.schedule_kinds import build_tree
+from twofold.compiler.schedule_rows import keep_rows
 from twofold.compiler.schedule_tree import CHUNK, Launch, Schedule
-from twofold.compiler.spec import Buffer, KernelSpec, Reduce, Stage, Store
+from twofold.compiler.spec import Buffer, KernelSpec, Reduce, Stage, Store, roots_of
 from twofold.runtime.target import Target
 
 CHUNK_NS = 17_000.0
@@ -44,11 +45,6 @@ def schedule(spec: KernelSpec, target: Target, *, strict: bool = False) -> Sched
 def own_cost(e: Expr) -> float:
     """ns an element of one expression without its operands."""
     return (0.0 if e.op in FREE else COSTS.get(e.op, ARITHMETIC)) * (2.0 if e.type == "f64" else 1.0)
-
-
-def roots_of(s: Stage) -> tuple[Expr, ...]:
-    """The expressions of a stage."""
-    return (s.value, *s.index) if isinstance(s, Store) else (s.value,)
 
 
 def accs_of(s: Stage) -> frozenset[str]:
@@ -325,6 +321,7 @@ class _Maker:
         launch.may_mask = self.target.vector_bytes == 64
         if not self.result.strict:
             launch.stages = with_reciprocals(self.sizes, launch.stages, set(launch.inner))
+        keep_rows(launch)
         build_tree(launch)
         self.result.launches.append(launch)
 

@@ -9,8 +9,6 @@ The nodes of a tree, in the order they run:
     Flush     accumulators of one level are added to those of the next: sums stay accurate
     Finish    accumulators become the reductions' results: "across" lanes, or lane by lane ("lanes")
     Rows      the body for `count` neighbours of a dimension; an accumulator in memory is loaded and stored once for all
-    Side      the body's nodes one by one, each for `count` neighbours of a dimension, so that their latencies overlap
-    Transpose a square of `count` × lanes elements is loaded along `dim` and transposed in registers
 """
 
 from __future__ import annotations
@@ -19,7 +17,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from twofold.compiler.affine import Affine
-from twofold.compiler.expr import Expr
 from twofold.compiler.spec import Buffer, KernelSpec, Reduce, Stage, Store
 from twofold.runtime.target import Target
 
@@ -137,26 +134,6 @@ class Rows(Node):
         return f"{self.count} rows of {self.dim} for each accumulator"
 
 
-@dataclass(eq=False, slots=True)
-class Side(Node):
-    dim: str = ""
-    count: int = 1
-
-    def head(self) -> str:
-        return f"{self.count} of {self.dim} side by side"
-
-
-@dataclass(eq=False, slots=True)
-class Transpose(Node):
-    dim: str = ""
-    count: int = 1
-    loads: Sequence[Expr] = ()
-    valid: int = 0
-
-    def head(self) -> str:
-        return f"transpose {self.count} of {self.dim} ({len(self.loads)} load{'s' * (len(self.loads) > 1)})"
-
-
 def title(s: Stage) -> str:
     """A stage in one word or two."""
     return s.name if isinstance(s, Reduce) else s.buffer if s.mode == "set" else f"{s.mode} into {s.buffer}"
@@ -199,7 +176,7 @@ class Launch:
         where = f", vectors of {self.lanes} along {self.vector}" if self.vector and self.lanes > 1 else ""
         chunks = f", {self.chunks} chunks of {self.per_chunk} of {self.chunked}" if self.chunked and self.chunks > 1 else ""
         lines = [f"launch: {self.kind}{where}{chunks}"]
-        lines += [f"  row buffer {b.name}: {b.dtype.short}[{b.numel}] = {b.role}" for b in self.stack.values()]
+        lines += [f"  row buffer {b.name}: {b.dtype.short}[{b.numel}]" for b in self.stack.values()]
         lines += [f"  fill {buffer}[{offset}] x {count} with the identity of {r.op}" for buffer, offset, count, r in self.fills]
         for n in self.tree:
             lines += n.lines(1)

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 
 from twofold.compiler.affine import Affine
+from twofold.compiler.emit_functions import ELEMENTARY
 from twofold.compiler.emit_positions import Positions, Tiling
 from twofold.compiler.emit_values import STORED, Values
 from twofold.compiler.evaluate import identity
-from twofold.compiler.expr import Expr, dtype_of, walk
+from twofold.compiler.expr import COSTS, Expr, dtype_of, is_float, walk
 from twofold.compiler.llvm import REGISTERS, Function, Module, Operand, Val, number, vector
 from twofold.compiler.schedule import schedule
 from twofold.compiler.schedule_tree import CHUNK, Finish, Flush, Init, Launch, Limit, Loop, Node, Rows, Schedule, Step, Tile
 from twofold.compiler.spec import Buffer, Reduce, Stage, Store, roots_of
 from twofold.runtime.target import Target
 
+MANY_USES = 12
+SHORT_NS = 0.2
+"""A function that is used more often than MANY_USES in a launch and takes longer is called."""
 ATTRIBUTES = 'nounwind "no-trapping-math"="true"'
 
 
@@ -65,6 +70,7 @@ class _LaunchWriter:
         self.at = Positions(f, launch.sizes | {CHUNK: launch.chunks})
         error = f.load("ptr", self.args, 8)
         self.values = Values(self.at, target, strict, {**buffers, **launch.stack}, error)
+        self.values.outlined = _frequent(launch.stages)
         self.accumulators: dict[str, _Accumulators] = {}
         self.rows: Rows | None = None
         self.row_scopes: list[dict] = []
@@ -422,6 +428,13 @@ class _LaunchWriter:
             x = self.values.functions.combine(r.op, low, high, r.value.type)
         low, high = (f.let(x.element, f"extractelement {x.type} {x}, i64 {k}") for k in (0, 1))
         return self.values.functions.combine(r.op, low, high, r.value.type)
+
+
+def _frequent(stages: Sequence[Stage]) -> frozenset[tuple[str, str]]:
+    """Functions of floats that are used more than MANY_USES times."""
+    roots = [e for s in stages for e in roots_of(s)]
+    uses = Counter((e.op, e.args[-1].type) for e in walk(*roots) if e.op in ELEMENTARY and is_float(e.args[-1].type))
+    return frozenset(key for key, count in uses.items() if count > MANY_USES and COSTS.get(key[0], 0.0) > SHORT_NS)
 
 
 def _varies(key: object, dim: str) -> bool:

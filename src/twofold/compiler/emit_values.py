@@ -8,7 +8,7 @@ from twofold.compiler.affine import Affine
 from twofold.compiler.emit_functions import Functions, bf16_bits, bf16_value, f16_bits, f16_value
 from twofold.compiler.emit_positions import Positions
 from twofold.compiler.expr import Expr, Guard
-from twofold.compiler.llvm import REGISTERS, Function, Val, number, vector, with_element
+from twofold.compiler.llvm import REGISTERS, Function, Val, number, suffix_of, vector, with_element
 from twofold.compiler.spec import Buffer
 from twofold.ir.dtypes import DType
 from twofold.runtime.target import Target
@@ -26,6 +26,7 @@ class Values:
     pointers: buffer → its address
     results:  reduction → its result, once finished
     error:    the address of the error word
+    outlined: functions (name, type) that are called, not written in place
     """
 
     def __init__(self, at: Positions, target: Target, strict: bool, buffers: Mapping[str, Buffer], error: Val) -> None:
@@ -34,6 +35,7 @@ class Values:
         self.pointers: dict[str, Val] = {}
         self.results: dict[str, Result] = {}
         self.active: dict[int, Val | None] = {}
+        self.outlined: frozenset[tuple[str, str]] = frozenset()
 
     # --- expressions
 
@@ -93,7 +95,18 @@ class Values:
             return self._checked(args[0], size, site, block)
         if op == "cast":
             return self.functions.cast(args[0], e.args[0].type, e.type)
-        return self.functions.apply(op, args, e.args[-1].type)
+        type = e.args[-1].type
+        return self._called(op, args, type) if (op, type) in self.outlined else self.functions.apply(op, args, type)
+
+    def _called(self, op: str, args: list[Val], type: str) -> Val:
+        """A function of floats as a call: a kernel that uses it often would be large and slow to compile."""
+        module, own = self.f.module, args[0].type
+        symbol = f"{op}.{suffix_of(own)}"
+        if all(g.name != symbol for g in module.functions):
+            parameters = [(a.type, f"x{k}") for k, a in enumerate(args)]
+            g = module.function(symbol, parameters, own, self.f.attributes + " noinline", internal=True)
+            g.ret(Functions(g, self.target, self.functions.strict).apply(op, g.parameters, type))
+        return self.f.call(symbol, own, *args)
 
     def _checked(self, x: Val, size: int, site: int, block: int) -> Val:
         f = self.f

@@ -21,8 +21,8 @@ MANY_EXPRESSIONS = 100
 """Larger bodies are not unrolled: code grows and gains nothing."""
 CARRIED_ROWS = 8
 """Rows for which an accumulator in memory is loaded and stored once."""
-MANY_VALUES = 400
-"""A tile that stays in registers holds at most so many values."""
+MANY_INSTRUCTIONS = 600
+"""The code of a row that stays in registers has about so many instructions at most."""
 
 
 def build_tree(launch: Launch) -> None:
@@ -159,7 +159,8 @@ def in_registers(launch: Launch) -> int:
     blocks = -(-size // lanes)
     if blocks > REGISTER_BLOCKS or (size % lanes and not launch.may_mask):
         return 0
-    return blocks if blocks * len(expressions_along(launch.stages, d)) <= MANY_VALUES else 0
+    size = sum(max(1.0, cost / ARITHMETIC) for cost in expressions_along(launch.stages, d))
+    return blocks if blocks * size <= MANY_INSTRUCTIONS else 0
 
 
 # --- kinds

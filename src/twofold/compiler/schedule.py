@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from twofold.compiler.affine import ZERO, Affine, affine
 from twofold.compiler.contiguity import vector_dim
 from twofold.compiler.expr import ARITHMETIC, COSTS, FREE, Expr, acc, dtype_of, load, walk
-from twofold.compiler.schedule_forms import Rewriting, is_ordered, normal_form, with_reciprocals
+from twofold.compiler.schedule_forms import Rewriting, is_ordered, normal_form, with_fast_gelu, with_reciprocals
 from twofold.compiler.schedule_kinds import build_tree
 from twofold.compiler.schedule_rows import keep_rows
 from twofold.compiler.schedule_tree import CHUNK, Launch, Schedule
@@ -36,6 +36,8 @@ def schedule(spec: KernelSpec, target: Target, *, strict: bool = False) -> Sched
     """How `spec` runs on a target. `strict`: float32 sums accumulate in float64, float64 sums are compensated, division is division."""
     result = Schedule(spec, target, strict)
     sizes, stages = normal_form(spec.sizes, spec.stages, strict)
+    if not strict:
+        stages = with_fast_gelu(stages)
     maker = _Maker(result, sizes)
     while stages:
         stages = maker.next(stages)

@@ -21,7 +21,7 @@ MANY_EXPRESSIONS = 100
 """Larger bodies are not unrolled: code grows and gains nothing."""
 CARRIED_ROWS = 8
 """Rows for which an accumulator in memory is loaded and stored once."""
-MANY_INSTRUCTIONS = 600
+MANY_INSTRUCTIONS = 300
 """The code of a row that stays in registers has about so many instructions at most."""
 
 

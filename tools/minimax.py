@@ -28,7 +28,10 @@ Fun = Callable[[Any], Any]
 
 
 class Fit(NamedTuple):
-    """One polynomial: `target(x)` on [low, high], error times `weight(x)`; degree per format (None: not needed)."""
+    """One polynomial: `target(x)` on [low, high], error times `weight(x)`; degree per format (None: not needed).
+
+    With `below`, a quotient of polynomials: of the degree, over one of degree `below` that begins with 1 and is named NAME_divisor.
+    """
 
     name: str
     meaning: str
@@ -38,6 +41,7 @@ class Fit(NamedTuple):
     high: float
     f32: int | None
     f64: int | None
+    below: int | None = None
 
 
 def chebyshev_grid(low: Any, high: Any, count: int) -> list[Any]:
@@ -66,16 +70,16 @@ def alternating_extremes(errors: list[Any], count: int) -> list[int]:
     return peaks
 
 
-def remez(values: list[Any], weights: list[Any], xs: list[Any], first: int, degree: int) -> tuple[list[Any], Any]:
-    """The minimax coefficients of x^first … x^degree on the grid, and the weighted error they reach."""
-    unknowns = degree - first + 1
-    references = [round((len(xs) - 1) * (1 - mp.cos(mp.pi * i / unknowns)) / 2) for i in range(unknowns + 1)]
+def remez(basis: list[list[Any]], values: list[Any], weights: list[Any]) -> tuple[list[Any], Any]:
+    """Coefficients of the basis functions (their values on the grid, one list each) that come nearest to the values, and the weighted error."""
+    unknowns, points = len(basis), len(values)
+    references = [round((points - 1) * (1 - mp.cos(mp.pi * i / unknowns)) / 2) for i in range(unknowns + 1)]
     best: tuple[list[Any], Any] = ([], mp.inf)
     for _ in range(12):
-        rows = [[xs[r] ** k for k in range(first, degree + 1)] + [(-1) ** i / weights[r]] for i, r in enumerate(references)]
+        rows = [[b[r] for b in basis] + [(-1) ** i / weights[r]] for i, r in enumerate(references)]
         solution = mp.lu_solve(mp.matrix(rows), mp.matrix([values[r] for r in references]))
         coefficients, levelled = list(solution)[:-1], abs(solution[unknowns])
-        errors = [(horner(coefficients, x) * x**first - v) * w for x, v, w in zip(xs, values, weights, strict=True)]
+        errors = [(mp.fdot(coefficients, [b[i] for b in basis]) - values[i]) * weights[i] for i in range(points)]
         worst = max(map(abs, errors))
         if worst < best[1]:
             best = coefficients, worst
@@ -97,16 +101,47 @@ def fit(spec: Fit, degree: int, format: str) -> tuple[list[float], float]:
     """Coefficients of the format, lowest power first, and their weighted error."""
     xs = chebyshev_grid(mp.mpf(spec.low), mp.mpf(spec.high), GRID)
     values, weights = [spec.target(x) for x in xs], [abs(spec.weight(x)) for x in xs]
+    powers = [[x**k for x in xs] for k in range(degree + 1)]
     rest, done = list(values), []
     best: tuple[list[float], float] = ([], float("inf"))
     for first in range(degree + 1):
-        free, _ = remez(rest, weights, xs, first, degree)
+        free, _ = remez(powers[first:], rest, weights)
         candidate = done + [rounded(c, format) for c in free]
         error = max(abs((horner(candidate, x) - v) * w) for x, v, w in zip(xs, values, weights, strict=True))
         if error < best[1]:
             best = candidate, float(error)
         done.append(candidate[first])
-        rest = [r - mp.mpf(done[-1]) * x**first for r, x in zip(rest, xs, strict=True)]
+        rest = [r - mp.mpf(done[-1]) * power for r, power in zip(rest, powers[first], strict=True)]
+    return best
+
+
+def rational_fit(spec: Fit, degree: int, below: int, format: str) -> tuple[list[float], list[float], float]:
+    """Numerator (of the degree), denominator (of degree `below`, beginning with 1) and weighted error.
+
+    The error P - f Q is linear in the coefficients; divided by the Q of the step before, it tends to that of P / Q (Loeb's method).
+    """
+    xs = chebyshev_grid(mp.mpf(spec.low), mp.mpf(spec.high), GRID)
+    values, weights = [spec.target(x) for x in xs], [abs(spec.weight(x)) for x in xs]
+    over = {("p", k): [x**k for x in xs] for k in range(degree + 1)}
+    under = {("q", k): [-v * x**k for x, v in zip(xs, values, strict=True)] for k in range(1, below + 1)}
+    basis = over | under
+    order = sorted(basis, key=lambda name: (name[1], name[0]))
+    fixed: dict[tuple[str, int], float] = {}
+    best: tuple[list[float], list[float], float] = ([], [], float("inf"))
+    current: dict[tuple[str, int], Any] = dict.fromkeys(order, mp.mpf(0))
+    for step, name in enumerate(order):
+        free = [n for n in order if n not in fixed]
+        for _ in range(10 if step == 0 else 3):
+            quotients = [w / horner([1, *(current["q", k] for k in range(1, below + 1))], x) for x, w in zip(xs, weights, strict=True)]
+            rest = [v - mp.fsum(mp.mpf(c) * basis[n][i] for n, c in fixed.items()) for i, v in enumerate(values)]
+            solution, _ = remez([basis[n] for n in free], rest, [abs(q) for q in quotients])
+            current = dict(zip(free, solution, strict=True)) | fixed
+        p = [rounded(current["p", k], format) for k in range(degree + 1)]
+        q = [1.0, *(rounded(current["q", k], format) for k in range(1, below + 1))]
+        error = max(abs((horner(p, x) / horner(q, x) - v) * w) for x, v, w in zip(xs, values, weights, strict=True))
+        if error < best[2]:
+            best = p, q, float(error)
+        fixed[name] = rounded(current[name], format)
     return best
 
 
@@ -133,21 +168,36 @@ def odd_weight(f: Fun) -> Fun:
     return lambda z: z * mp.sqrt(z) / f(mp.sqrt(z))
 
 
+def per_x(f: Fun) -> Fun:
+    """f(x) / x as a function of z = x²."""
+    return lambda z: f(mp.sqrt(z)) / mp.sqrt(z)
+
+
+def times_x(f: Fun) -> Fun:
+    return lambda z: mp.sqrt(z) / f(mp.sqrt(z))
+
+
+def atanh_in_bits(s: Any) -> Any:
+    return 2 * mp.atanh(s) / mp.log(2)
+
+
 FITS = [
-    Fit("exp", "exp(r)", mp.exp, lambda r: mp.exp(-r), -HALF_LN2, HALF_LN2, 5, 11),
+    Fit("exp", "exp(r)", mp.exp, lambda r: mp.exp(-r), -HALF_LN2, HALF_LN2, 6, 11),
     Fit("expm1", "(exp(r) - 1 - r) / r²", lambda r: (mp.expm1(r) - r) / r**2, lambda r: r**2 / mp.expm1(r), -HALF_LN2, HALF_LN2, 4, 10),
     Fit("exp2", "2^r", lambda r: mp.mpf(2) ** r, lambda r: mp.mpf(2) ** -r, -0.5, 0.5, 6, 11),
     Fit("log", "(log(1 + g) - g + g²/2) / g³", lambda g: (mp.log1p(g) - g + g * g / 2) / g**3, lambda g: g**3 / mp.log1p(g),
         -0.3334, 0.3334, 7, None),
     Fit("log_atanh", "(2 atanh(s) / s - 2) / z, z = s²", lambda z: 2 * odd(mp.atanh)(z), odd_weight(mp.atanh), 0, 0.0401, None, 7),
+    Fit("log2_atanh", "2 atanh(s) / (s log 2), z = s², for pow of float32", per_x(atanh_in_bits), times_x(atanh_in_bits), 0, 0.0401, None, 4),
     Fit("sin", "(sin(x) / x - 1) / z, z = x²", odd(mp.sin), odd_weight(mp.sin), 0, 0.63, 2, 5),
     Fit("cos", "(cos(x) - 1 + z/2) / z², z = x²", lambda z: (mp.cos(mp.sqrt(z)) - 1 + z / 2) / z**2, lambda z: z**2 / mp.cos(mp.sqrt(z)),
         0, 0.63, 2, 5),
+    Fit("sin_half_turn", "(sin(x) / x - 1) / z, z = x²", odd(mp.sin), odd_weight(mp.sin), 0, 2.468, 3, 7),
     Fit("asin", "(asin(x) / x - 1) / z, z = x²", odd(mp.asin), odd_weight(mp.asin), 0, 0.25, 4, 11),
     Fit("atan", "(atan(x) / x - 1) / z, z = x²", odd(mp.atan), odd_weight(mp.atan), 0, 0.1717, 3, 10),
-    Fit("erf", "erf(x) / x - 1, z = x²", lambda z: mp.erf(mp.sqrt(z)) / mp.sqrt(z) - 1, lambda z: mp.sqrt(z) / mp.erf(mp.sqrt(z)),
-        0, 0.811, 5, 12),
-    Fit("erf_tail", "-log(erfc(t))", lambda t: -mp.log(mp.erfc(t)), lambda t: mp.erfc(t) / mp.erf(t), 0.9, 4, 7, None),
+    Fit("tanh", "tanh(x) / x, z = x²", per_x(mp.tanh), times_x(mp.tanh), 0, 9.02**2, 4, None, 4),
+    Fit("erf", "erf(x) / x, z = x²", per_x(mp.erf), times_x(mp.erf), 0, 3.925**2, 5, None, 5),
+    Fit("erf_near", "erf(x) / x - 1, z = x²", lambda z: per_x(mp.erf)(z) - 1, times_x(mp.erf), 0, 0.811, 5, 12),
     Fit("erfc", "(1 + 2x) exp(x²) erfc(x), q = (x - 4) / (x + 4)", scaled_erfc, lambda q: 1 / scaled_erfc(q), mapped(0.44), mapped(10.2), 9, None),
     Fit("erfc", "(1 + 2x) exp(x²) erfc(x), q = (x - 4) / (x + 4)", scaled_erfc, lambda q: 1 / scaled_erfc(q), mapped(0.44), mapped(27.3), None, 20),
 ]  # fmt: skip
@@ -166,21 +216,28 @@ class Tables(NamedTuple):
 '''
 
 
+def entry(name: str, coefficients: list[float]) -> list[str]:
+    return [f"    {name}=(", *(f"        {c!r}," for c in coefficients), "    ),"]
+
+
 def table_file() -> str:
     """The text of the generated module."""
-    names = list(dict.fromkeys(spec.name for spec in FITS))
+    names = list(dict.fromkeys(n for spec in FITS for n in (spec.name, *([spec.name + "_divisor"] if spec.below else []))))
     lines = [HEADER + "\n".join(f"    {n}: Coefficients = _NONE" for n in names) + "\n"]
     for format in ("f32", "f64"):
         lines.append(f"\n{format.upper()} = Tables(")
         for spec in FITS:
-            if (degree := getattr(spec, format)) is not None:
+            degree = getattr(spec, format)
+            if degree is None:
+                continue
+            if spec.below is None:
                 coefficients, error = fit(spec, degree, format)
-                lines.append(
-                    f"    # {spec.meaning}, on [{spec.low:.4g}, {spec.high:.4g}]: {error / EPSILON[format]:.3f} units of 2^-{BITS[format]}"
-                )
-                lines.append(f"    {spec.name}=(")
-                lines += [f"        {c!r}," for c in coefficients]
-                lines.append("    ),")
+                divisor = []
+            else:
+                coefficients, divisor, error = rational_fit(spec, degree, spec.below, format)
+            units = f"{error / EPSILON[format]:.3f} units of 2^-{BITS[format]}"
+            lines.append(f"    # {spec.meaning}, on [{spec.low:.4g}, {spec.high:.4g}]: {units}")
+            lines += entry(spec.name, coefficients) + (entry(spec.name + "_divisor", divisor) if divisor else [])
         lines.append(")")
     return "\n".join(lines) + "\n"
 

@@ -37,6 +37,7 @@ from twofold.autograd.grad_mode import no_grad as no_grad
 from twofold.autograd.grad_mode import set_grad_enabled as set_grad_enabled
 from twofold.capture.aot import aot as aot
 from twofold.capture.graph_module import GraphModule as GraphModule
+from twofold.capture.record import record as record
 from twofold.capture.trace.inputs import Dim as Dim
 from twofold.capture.trace.tracer import trace as trace
 from twofold.func.mapping import vmap as vmap
@@ -63,6 +64,8 @@ from twofold.ir.dtypes import uint16 as uint16
 from twofold.ir.dtypes import uint32 as uint32
 from twofold.ir.dtypes import uint64 as uint64
 from twofold.ir.dtypes import uint8 as uint8
+from twofold.runtime.pool import get_num_threads as get_num_threads
+from twofold.runtime.pool import set_num_threads as set_num_threads
 from twofold.serialization.checkpoint import load as load
 from twofold.serialization.checkpoint import save as save
 from twofold.serialization.weights import load_weights as load_weights
@@ -932,6 +935,7 @@ __all__ = [
     "get_default_device",
     "get_default_dtype",
     "get_device",
+    "get_num_threads",
     "get_printoptions",
     "get_rng_state",
     "glu",
@@ -1178,6 +1182,7 @@ __all__ = [
     "real",
     "reciprocal",
     "reciprocal_",
+    "record",
     "relu",
     "relu6",
     "relu_",
@@ -1219,6 +1224,7 @@ __all__ = [
     "selu_",
     "set_default_dtype",
     "set_grad_enabled",
+    "set_num_threads",
     "set_printoptions",
     "set_rng_state",
     "sgn",

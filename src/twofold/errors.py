@@ -25,12 +25,14 @@ from twofold.support.errors import (
     OutOfMemory,
     ParseError,
     ShapeError,
+    StaleOutput,
     StateDictError,
     TraceError,
     TwofoldError,
     UnknownNameError,
     UnsupportedError,
     ValueRangeError,
+    VerificationError,
 )
 from twofold.support.lazy import lazy_exports
 
@@ -60,10 +62,12 @@ __all__ = [
     "OutOfMemory",
     "ParseError",
     "ShapeError",
+    "StaleOutput",
     "StateDictError",
     "TraceError",
     "TwofoldError",
     "UnknownNameError",
     "UnsupportedError",
     "ValueRangeError",
+    "VerificationError",
 ]

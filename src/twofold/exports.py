@@ -43,7 +43,9 @@ HOMES: dict[str, tuple[str, ...]] = {
     "capture.trace.inputs": ("Dim",),
     "capture.trace.tracer": ("trace",),
     "capture.aot": ("aot",),
+    "capture.record": ("record",),
     "func.mapping": ("vmap",),
+    "runtime.pool": ("get_num_threads", "set_num_threads"),
     "serialization.checkpoint": ("load", "save"),
     "serialization.weights": ("load_weights", "save_weights"),
     "viz.backward": ("make_dot", "show_graph"),
@@ -68,7 +70,6 @@ LATER = {
     "jit": "record with twofold.trace",
     "onnx": "str(graph) is a graph's text form",
     "export": "str(graph) is a graph's text form",
-    "record": "call the graph module",
 }
 """Names users will look for that are not there yet, and what to do meanwhile."""
 _typed = "twofold.tensor(data, dtype=…) or twofold.empty(sizes, dtype=…)"
@@ -81,7 +82,6 @@ INSTEAD = {
     "polar": "there are no complex tensors; keep real and imaginary parts apart",
     "stft": "there are no complex tensors; x.unfold(-1, n, hop) gives the frames",
     "set_default_device": "device= of the functions that make tensors",
-    "set_num_threads": "the environment variable OPENBLAS_NUM_THREADS, set before NumPy is imported",
     "testing": "twofold.allclose, or numpy.testing.assert_allclose of x.numpy()",
     "use_deterministic_algorithms": "nothing: all operations are deterministic",
 }

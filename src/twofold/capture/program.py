@@ -2,45 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from twofold.capture.aot import JointModule
-from twofold.capture.graph_module import GraphModule, check_signature, reorder
+from twofold.capture.arguments import argument_arrays
+from twofold.capture.calling import Calls
+from twofold.capture.graph_module import GraphModule
 from twofold.compiler.assemble import HostCall, Launch, walk_actions
 from twofold.compiler.executable import Executable
+from twofold.compiler.faults import first_wrong_node
+from twofold.compiler.kernel_info import KernelInfo, kernels_of, launch_lines
 from twofold.compiler.memory import MemoryPlan
 from twofold.compiler.pipeline import Compilation, compile_graph
-from twofold.ir.mode import RECORDER, grad_enabled
+from twofold.compiler.profile import Profile, profile
+from twofold.compiler.verifying import Blame, VerificationReport, VerifiedExecutable, Verifier
 from twofold.runtime.codegen import assembly
-from twofold.support.errors import ArgumentError, AutogradError
-from twofold.support.pytree import tree_map
-from twofold.tensors.core import Symbol, Tensor, memory, wrap
-
-
-@dataclass(frozen=True)
-class KernelInfo:
-    """One kernel of a program: the graph nodes it computes, the user's lines, what it computes (`listing`), how (`schedule`), and its cost
-    by the compiler's count: bytes of its buffers, scalar operations."""
-
-    name: str
-    nodes: tuple[str, ...]
-    lines: tuple[str, ...]
-    listing: str
-    schedule: str
-    chunks: int
-    bytes: int
-    operations: int
+from twofold.runtime.pool import get_num_threads
+from twofold.runtime.target import why_not_here
 
 
 class Program:
     """A compiled graph. Call it with tensors (results are tensors) or with NumPy arrays (results are arrays).
 
     It computes no gradients: a call under grad mode with something that requires grad raises. `twofold.aot(…).compile()` compiles forward
-    and backward together.
+    and backward together. Arguments that the graph was not recorded for raise GuardError.
+    """
+
+    __slots__ = ("__call__", "__dict__", "__weakref__", "run_into")
+    __call__: Callable[..., Any]
+    """A slot, so that calling a program calls the builtin function in it: a method in Python would take longer than all the rest of a
+    call."""
+    run_into: Callable[..., None]
+    """`run_into(outputs, *inputs)`: run into given arrays or tensors, one for each output of the graph, in order.
+
+    Outputs must fit exactly (dtype, shape, C order, writeable) and share no memory with an input or with each other: ArgumentError,
+    DTypeError or ShapeError otherwise. A program that writes its arguments is refused; so is, under grad mode, anything that requires grad.
     """
 
     def __init__(self, module: GraphModule, **options: Any) -> None:
@@ -48,48 +48,13 @@ class Program:
         self.executable: Executable
         self.compilation: Compilation
         self.executable, self.compilation = compile_graph(module.graph, **options)
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Run the program. Raises GuardError for arguments the graph was not recorded for."""
-        module = self.module
-        leaves = module.leaves_of(args, kwargs)
-        if RECORDER.get() is not None or any(isinstance(x, Symbol) for x in leaves):
-            return module(*args, **kwargs)
-        arrays_given = any(isinstance(x, np.ndarray) for x in leaves) and not any(isinstance(x, Tensor) for x in leaves)
-        leaves = [wrap(x) if isinstance(x, np.ndarray) else x for x in leaves]
-        tensors = module.match(leaves)
-        self._refuse_gradients(tensors)
-        sizes = check_signature(module.name, module.layout, leaves, module.bindings)
-        reorder(module.name, module.layout, tensors, None)
-        outputs = tuple(wrap(x) if isinstance(x, np.ndarray) else x for x in self.executable.run(*map(memory, tensors)))
-        result = module.results(tensors, outputs, sizes)
-        return tree_map(lambda x: memory(x) if isinstance(x, Tensor) else x, result) if arrays_given else result
-
-    def _refuse_gradients(self, tensors: Sequence[Tensor]) -> None:
-        if grad_enabled() and any(t._node is not None for t in tensors):
-            raise AutogradError(
-                f"{self.module.name}: a compiled program computes no gradients, and an input or a parameter requires grad; call it under "
-                "twofold.no_grad(), or compile forward and backward together with twofold.aot(fn, …).compile()"
-            )
-
-    def run_into(self, outputs: Sequence[Any], *inputs: Any) -> None:
-        """Run into given arrays or tensors, one for each output of the graph, in order.
-
-        Outputs must fit exactly (dtype, shape, C order, writeable) and share no memory with an input or with each other: ArgumentError,
-        DTypeError or ShapeError otherwise. A program that writes its arguments is refused.
-        """
-        module = self.module
-        if module.layout.write_backs:
-            raise ArgumentError(f"{module.name} writes its arguments: call the program itself")
-        given = iter(inputs)
-        arrays = []
-        expected = sum(spec.path is None for spec in module.layout.inputs)
-        if len(inputs) != expected:
-            raise ArgumentError(f"{module.name} takes {expected} inputs, {len(inputs)} were given")
-        for spec in module.layout.inputs:
-            x = next(given) if spec.path is None else module.bindings[spec.path]
-            arrays.append(memory(x) if isinstance(x, Tensor) else x)
-        self.executable.run_into([memory(x) if isinstance(x, Tensor) else x for x in outputs], *arrays)
+        verify = self.compilation.options.verify
+        if verify:
+            self.executable = VerifiedExecutable(self.executable, module.graph, blame_with(options))
+        calls = Calls(module, self.executable)
+        plain = verify or bool(why_not_here(self.compilation.target))
+        self.__call__ = calls.call if plain else calls.builtin_call()
+        self.run_into = calls.into if plain else calls.builtin_into()
 
     # --- looking at it
 
@@ -109,23 +74,24 @@ class Program:
 
     @property
     def kernels(self) -> tuple[KernelInfo, ...]:
-        """The kernels in the order in which they run."""
-        result = []
-        for x in self.executable.assembly.launches:
-            s = x.spec
-            result.append(
-                KernelInfo(
-                    x.name,
-                    x.nodes,
-                    _lines(x),
-                    s.listing() if s is not None else str(x.template),
-                    str(x.schedule or ""),
-                    sum(n for _, n in x.code.launches) if x.code is not None else 0,
-                    s.bytes_read + s.bytes_written if s is not None else 0,
-                    s.operations if s is not None else 0,
-                )
-            )
-        return tuple(result)
+        """The kernels in the order in which they run: nodes, lines, listing, code, bytes, operations."""
+        return kernels_of(self.executable)
+
+    def profile(self, *args: Any, repeats: int = 20, **kwargs: Any) -> Profile:
+        """The time of each kernel and host step for these arguments (those of a call), beside the ceilings of this machine.
+
+        The program runs `repeats` times, and once before; arguments are not written. The first profile in a process measures the ceilings,
+        which takes about a second. Raises what a call raises.
+        """
+        return profile(self.executable, argument_arrays(self.module, args, kwargs), repeats, get_num_threads())
+
+    def verify(self, *args: Any, **kwargs: Any) -> VerificationReport:
+        """Run once on these arguments (those of a call) and compare each kernel with the interpreter in float64, on what it read.
+
+        The report lists every step and all divergences; `report.raise_first()` raises the first. Arguments are not written.
+        """
+        blame = blame_with(vars(self.compilation.options))
+        return Verifier(self.executable, self.module.graph, blame)(argument_arrays(self.module, args, kwargs), stop=False)[1]
 
     def report(self) -> str:
         """Which nodes went into which kernel, what runs on the host and why, what the planner decided, and the bytes moved beside those
@@ -136,7 +102,7 @@ class Program:
             if isinstance(x, Launch):
                 moved = x.spec.bytes_read + x.spec.bytes_written if x.spec is not None else 0
                 lines.append(f"{x.name}: {', '.join(x.nodes)}  ({moved} bytes)")
-                lines += [f"    {line}" for line in _lines(x)]
+                lines += [f"    {line}" for line in launch_lines(x)]
             elif isinstance(x, HostCall):
                 lines.append(f"host: {x.node.name} ({x.reason})")
         lines += [str(d) for d in a.plan.log]
@@ -159,6 +125,8 @@ class JointProgram(JointModule):
     def __init__(self, joint: JointModule, **options: Any) -> None:
         super().__init__(joint.graph, joint.forward_module, joint.tangents, joint._gradients_of)
         self.executable, self.compilation = compile_graph(joint.graph, **options)
+        if self.compilation.options.verify:
+            self.executable = VerifiedExecutable(self.executable, joint.graph, blame_with(options))
 
     def run_arrays(self, arrays: Sequence[Any]) -> tuple[Any, ...]:
         """The joint graph's outputs for arrays in the order of its inputs."""
@@ -175,6 +143,6 @@ def compile_joint(joint: JointModule, **options: Any) -> JointProgram:
     return JointProgram(joint, **options)
 
 
-def _lines(x: Launch) -> tuple[str, ...]:
-    sources = x.spec.sources if x.spec is not None else ()
-    return tuple(dict.fromkeys(f"{s.location}: {s.text}" for s in sources if s.location))
+def blame_with(options: Mapping[str, Any]) -> Blame:
+    """Finds the first wrong node of a kernel that diverges, with the options of the program."""
+    return partial(first_wrong_node, **{**options, "verify": False, "memory_limit": None})

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Mapping
 from functools import lru_cache
+from operator import itemgetter
 from typing import Any
 
 from twofold.compiler.expr import Expr, cast, const, dtype_of, fits, fn, is_float
@@ -30,6 +31,7 @@ RENAMED = {"floor_divide": "floordiv", "remainder": "mod", "divide": "div"}
 
 Operand = Any
 """An Expr, or a Python number."""
+Body = Callable[[Mapping[str, Operand]], Operand]
 
 
 @lru_cache(maxsize=1024)
@@ -45,9 +47,15 @@ def functions_of(body: str) -> frozenset[str]:
     return frozenset(RENAMED.get(n, n) for n in names)
 
 
+@lru_cache(maxsize=1024)
+def compiled(body: str) -> Body:
+    """The body as a function: operands and attributes by name → its value."""
+    return _function(parsed(body))
+
+
 def build(body: str, environment: Mapping[str, Operand]) -> Operand:
     """The body's value for these operands and attributes."""
-    return _Builder(environment).value(parsed(body))
+    return compiled(body)(environment)
 
 
 def typed(x: Operand, like: str) -> Expr:
@@ -72,24 +80,29 @@ def common_type(*operands: Operand) -> str:
     return result
 
 
-class _Builder:
-    def __init__(self, environment: Mapping[str, Operand]) -> None:
-        self.environment = environment
+def _function(node: ast.expr) -> Body:
+    """A node of the syntax tree as a function of the environment."""
+    if isinstance(node, ast.Constant):
+        value = node.value
+        return lambda environment: value
+    if isinstance(node, ast.Name):
+        return itemgetter(node.id)
+    if isinstance(node, ast.BinOp):
+        return _pair(BINARY[type(node.op)], node.left, node.right)
+    if isinstance(node, ast.Compare) and len(node.ops) == 1:
+        return _pair(COMPARE[type(node.ops[0])], node.left, node.comparators[0])
+    if isinstance(node, ast.UnaryOp):
+        op, inner = "neg" if isinstance(node.op, ast.USub) else "not", _function(node.operand)
+        return lambda environment: unary(op, inner(environment))
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+        name, arguments = node.func.id, [_function(a) for a in node.args]
+        return lambda environment: call(name, [a(environment) for a in arguments])
+    raise UnsupportedError(f"a body uses {ast.unparse(node)!r}, which the compiler does not know")
 
-    def value(self, node: ast.expr) -> Operand:
-        if isinstance(node, ast.Constant):
-            return node.value
-        if isinstance(node, ast.Name):
-            return self.environment[node.id]
-        if isinstance(node, ast.BinOp):
-            return binary(BINARY[type(node.op)], self.value(node.left), self.value(node.right))
-        if isinstance(node, ast.UnaryOp):
-            return unary("neg" if isinstance(node.op, ast.USub) else "not", self.value(node.operand))
-        if isinstance(node, ast.Compare) and len(node.ops) == 1:
-            return binary(COMPARE[type(node.ops[0])], self.value(node.left), self.value(node.comparators[0]))
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-            return call(node.func.id, [self.value(a) for a in node.args])
-        raise UnsupportedError(f"a body uses {ast.unparse(node)!r}, which the compiler does not know")
+
+def _pair(op: str, left: ast.expr, right: ast.expr) -> Body:
+    a, b = _function(left), _function(right)
+    return lambda environment: binary(op, a(environment), b(environment))
 
 
 _FOLD: dict[str, Callable[..., Any]] = {

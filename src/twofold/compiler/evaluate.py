@@ -41,14 +41,14 @@ def identity(op: str, dtype: np.dtype) -> Any:
     return dtype.type(REDUCERS[op][1])
 
 
-class _Evaluation:
-    """One run of one spec."""
+class Evaluation:
+    """One run of one spec. `window`: the part of the domain that is evaluated (all of a dimension that is not named)."""
 
-    def __init__(self, spec: KernelSpec, memory: Mapping[str, Any], wide: bool) -> None:
+    def __init__(self, spec: KernelSpec, memory: Mapping[str, Any], wide: bool, window: Mapping[str, range] | None = None) -> None:
         self.spec, self.memory, self.wide = spec, memory, wide
         self.order = list(spec.sizes)
-        count = len(self.order)
-        self.grid = {d: np.arange(spec.sizes[d]).reshape([-1 if k == i else 1 for k in range(count)]) for i, d in enumerate(self.order)}
+        self.ranges = {d: range(n) for d, n in spec.sizes.items()} | dict(window or {})
+        self.grid = {d: np.arange(r.start, r.stop).reshape([-1 if d == e else 1 for e in self.order]) for d, r in self.ranges.items()}
         self.results: dict[str, Any] = {}
 
     def dtype(self, type: str) -> np.dtype:
@@ -116,10 +116,14 @@ class _Evaluation:
         return np.where((wrapped < 0) | (wrapped >= size), 0, wrapped)
 
     def shape(self, dims: Any) -> list[int]:
-        return [self.spec.sizes[d] if d in dims else 1 for d in self.order]
+        return [len(self.ranges[d]) if d in dims else 1 for d in self.order]
+
+    def term(self, s: Reduce) -> Any:
+        """What a reduction combines, over all its dimensions."""
+        return np.broadcast_to(self.value(s.value), self.shape(s.dims))
 
     def reduce(self, s: Reduce) -> None:
-        value = np.broadcast_to(self.value(s.value), self.shape(s.dims))
+        value = self.term(s)
         axes = tuple(self.order.index(d) for d in s.over)
         start = identity(s.op, value.dtype)
         ufunc = {"max": np.maximum, "min": np.minimum}.get(s.op) or REDUCERS[s.op][0]
@@ -138,13 +142,16 @@ class _Evaluation:
         else:
             COMBINERS[s.mode].at(target, at, value.astype(target.dtype))
 
+    def run(self) -> None:
+        """All stages in order."""
+        with np.errstate(all="ignore"):
+            for s in self.spec.stages:
+                if isinstance(s, Reduce):
+                    self.reduce(s)
+                else:
+                    self.store(s)
+
 
 def evaluate(spec: KernelSpec, memory: Mapping[str, Any], wide: bool = False) -> None:
     """Run the spec on flat arrays by buffer name; outputs are written in place. Raises IndexOutOfRange as the kernel reports it."""
-    run = _Evaluation(spec, memory, wide)
-    with np.errstate(all="ignore"):
-        for s in spec.stages:
-            if isinstance(s, Reduce):
-                run.reduce(s)
-            else:
-                run.store(s)
+    Evaluation(spec, memory, wide).run()

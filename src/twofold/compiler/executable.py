@@ -6,21 +6,26 @@ One native call runs all of it. Each call takes a frame (pointer table and arena
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from twofold.compiler.assemble import Assembly, BufferInfo
+from twofold.compiler.assemble import Assembly, BufferInfo, Launch
 from twofold.compiler.host import HostRunner
 from twofold.compiler.options import CompileOptions
 from twofold.ir.graph import Value
 from twofold.ir.interpreter import describe
 from twofold.ir.types import TensorType, type_of
+from twofold.runtime.builtin import BufferSpec, Native
 from twofold.runtime.codegen import NativeCode
 from twofold.runtime.entry import Frame
 from twofold.runtime.target import Target
 from twofold.support.errors import ArgumentError, DTypeError, IndexOutOfRange, OutOfMemory, ShapeError
+
+NS_PER_BYTE, NS_PER_OPERATION = 0.1, 0.3
+LONG_NS = 20_000
+"""A run that takes longer by this estimate gives up the GIL, which costs some 50 ns: other Python threads then run meanwhile."""
 
 
 class Executable:
@@ -39,7 +44,7 @@ class Executable:
         self.outputs: list[BufferInfo] = []
         for v in graph.outputs:
             if type(v) is Value and isinstance(v.type, TensorType):
-                info = assembly.buffers[_root(assembly, v).name]
+                info = assembly.buffers[root_of(assembly, v).name]
                 self.results.append(len(self.outputs))
                 self.outputs.append(info)
             else:
@@ -59,14 +64,47 @@ class Executable:
 
     # --- frames
 
-    def _new_frame(self) -> Frame:
+    def new_frame(self, code: NativeCode | None = None, host: Callable[[int, Any], None] | None = None) -> Frame:
+        """Memory for one run at a time. `instrument.py` gives another `run` and another function for host steps than the program's."""
         a = self.assembly
         arena = {}
         for name, offset in a.memory.offsets.items():
             arena[a.scratch_slots[name] if name in a.scratch_slots else a.buffers[name].slot] = offset
-        host = HostRunner(a.hosts, a.buffers, lambda v: _root(a, v).name).run if a.hosts else None
+        if host is None and a.hosts:
+            host = HostRunner(a.hosts, a.buffers, lambda v: root_of(a, v).name).run
         fixed = {b.slot: b.array.ctypes.data for b in self._constants}
-        return Frame(self.code, self.target, a.slots, a.memory.peak, arena, fixed, host)
+        return Frame(code or self.code, self.target, a.slots, a.memory.peak, arena, fixed, host)
+
+    # --- the native entry
+
+    def native(self, leaves: int, new_frame: Callable[[], Frame] | None = None) -> Native:
+        """The program as its builtin functions need it, which take at most so many leaves. `new_frame`, if given, makes frames that have
+        more in their tables."""
+        assembly = self.assembly
+
+        def explain(frame: Frame, status: int) -> None:
+            if status:
+                frame.raise_stopped(status)
+            raise fault(assembly, frame.error)
+
+        return Native(
+            self.name, self.code, self.target, new_frame or self.new_frame, leaves + len(self.outputs), explain, self._is_long()
+        )  # fmt: skip
+
+    def _is_long(self) -> bool:
+        """Whether a run is worth giving up the GIL for. What is not known (templates, host steps, loops) counts as long."""
+        estimate = 0.0
+        for action in self.assembly.actions:
+            if not isinstance(action, Launch) or action.spec is None:
+                return True
+            spec = action.spec
+            estimate += NS_PER_BYTE * (spec.bytes_read + spec.bytes_written) + NS_PER_OPERATION * spec.operations
+        return estimate > LONG_NS
+
+    @staticmethod
+    def buffer_spec(info: BufferInfo, written: bool = False) -> BufferSpec:
+        """What an array for this input or output must be; `written`: also for an input."""
+        return BufferSpec(info.type.dtype.numpy, info.type.shape, info.slot, info.type, written or info.kind == "output")
 
     # --- running
 
@@ -76,7 +114,7 @@ class Executable:
         try:
             frame = self._frames.pop()
         except IndexError:
-            frame = self._new_frame()
+            frame = self.new_frame()
         try:
             pointers = {b.slot: x.ctypes.data for b, x in zip(self.inputs, inputs, strict=True)}
             pointers.update((b.slot, x.ctypes.data) for b, x in zip(self.outputs, outputs, strict=True))
@@ -149,7 +187,8 @@ def _check_output(program: str, array: Any, b: BufferInfo) -> None:
         raise ArgumentError(f"{program}: output {b.name} is read-only")
 
 
-def _root(assembly: Assembly, v: Value) -> Value:
+def root_of(assembly: Assembly, v: Value) -> Value:
+    """The value whose buffer holds `v`."""
     while v in assembly.root:
         v = assembly.root[v]
     return v

@@ -13,7 +13,7 @@ from typing import Any
 from twofold.compiler import affine as af
 from twofold.compiler.affine import ZERO, Affine
 from twofold.compiler.contiguity import vector_dim
-from twofold.compiler.expr import Expr, Guard, acc, const, load, register_type, walk
+from twofold.compiler.expr import Expr, Guard, acc, const, load, register_type
 from twofold.compiler.spec import Buffer, KernelSpec, Reduce, Store
 from twofold.ir.graph import Node, Value
 from twofold.ir.types import TensorType
@@ -84,17 +84,20 @@ class Environment:
 
 
 class KernelBuilder:
-    """One kernel in the making. `roots`: the values it stores; `uses`: the values it loads; `reduced`: reductions by value."""
+    """One kernel in the making. `roots`: the values it stores; `uses`: the values it loads; `reduced`: reductions by value; `asked`: what
+    the environment said about other values, kept by it."""
 
     def __init__(self, environment: Environment, splits: Sequence[tuple[str, int]] = ()) -> None:
         self.environment = environment
         self.splits = list(splits)
         self.roots: list[Value] = []
-        self.nodes: set[Node] = set()
+        self.asked: dict[Value, bool | None] = {}
         self.position = -1
         self._reset()
 
     def _reset(self) -> None:
+        self.shape: tuple[int, ...] | None = None
+        self.first: Index = ()
         self.sizes: dict[str, int] = {}
         self.memo: dict[Any, Expr] = {}
         self.stages: list[Any] = []
@@ -103,7 +106,10 @@ class KernelBuilder:
         self.walked: list[tuple[tuple[int, ...], Index]] = []
         self.transposed: dict[Expr, Value] = {}
         self.sites: dict[int, str] = {}
-        self.nodes = set()
+        self.nodes: set[Node] = set()
+        self._seen: set[Expr] = set()
+        self._loads: set[Expr] = set()
+        self._counted = 0
 
     # --- dimensions
 
@@ -174,6 +180,15 @@ class KernelBuilder:
             terms = rest
         return tuple(result)
 
+    def _counts_through(self, form: Affine, n: int) -> bool:
+        """True if the form takes each of 0 … n - 1 at exactly one position of its dimensions."""
+        reached = 1
+        for d, c in sorted(form.terms, key=lambda term: term[1]):
+            if c != reached and self.sizes[d] != 1:
+                return False
+            reached *= self.sizes[d]
+        return form.constant == 0 and reached == n
+
     # --- pulling
 
     def pull(self, value: Value, index: Index, guards: tuple[Guard, ...] = ()) -> Expr:
@@ -185,6 +200,8 @@ class KernelBuilder:
         return found
 
     def _pull(self, value: Value, index: Index, guards: tuple[Guard, ...]) -> Expr:
+        if 0 in shape_of(value):
+            return const(0, register_type(dtype_of_value(value)))  # of no elements none is ever used
         if self.environment.stored(value, self):
             return self.load(value, index, guards)
         node = value.node
@@ -240,7 +257,7 @@ class KernelBuilder:
         kept = [d for form in index for d, _ in form.terms]
         sizes = [shape[a] for a in axes]
         kept_shape = [n for i, n in enumerate(shape) if i not in axes]
-        if math.prod(self.sizes[d] for d in kept) != math.prod(kept_shape) or any(f.constant for f in index) or len(set(kept)) != len(kept):
+        if len(set(kept)) != len(kept) or not all(map(self._counts_through, index, kept_shape)):
             raise Materialise(value, "a reduction at shifted, partial or repeated positions")
         rest = [d for d in self.sizes if d not in kept]
         choices = [rest, [d for d in rest if d[0] == "d"], [d for d in rest if d[0] != "d"]]
@@ -293,28 +310,51 @@ class KernelBuilder:
                 self.splits.append((split.dim, split.factor))
         raise Mismatch("reshapes split its dimensions without end")
 
+    def extended(self, v: Value) -> KernelBuilder:
+        """A kernel with `v` as one more root, made from this one, which stays as it is: what is pulled already is not pulled again (unless
+        `v` splits a dimension). Raises Mismatch or Materialise."""
+        result = KernelBuilder(self.environment, self.splits)
+        result.roots = [*self.roots, v]
+        result.position = self.position
+        result._take(self)
+        try:
+            result._add_root(v)
+            result._check_reductions()
+            return result
+        except _Split as split:
+            result.splits.append((split.dim, split.factor))
+            return result.build(result.roots)
+
+    def _take(self, other: KernelBuilder) -> None:
+        """Begin with what another builder holds."""
+        self.shape, self.first, self._counted = other.shape, other.first, other._counted
+        self.sizes, self.memo, self.uses, self.reduced = dict(other.sizes), dict(other.memo), dict(other.uses), dict(other.reduced)
+        self.transposed, self.sites, self.nodes = dict(other.transposed), dict(other.sites), set(other.nodes)
+        self.stages, self.walked = list(other.stages), list(other.walked)
+        self._seen, self._loads = set(other._seen), set(other._loads)
+
     def _build(self) -> None:
-        domain: tuple[int, ...] | None = None
-        index: Index = ()
-        first: Index = ()
         for v in self.roots:
-            axes, shape = reduction_domain(v)
-            if domain is None:
-                first, _ = self.new_dims(shape, "d")
-                domain, index = shape, first
-            else:
-                index = self._fitting(shape, domain, first)
-            if axes and self.environment.rule(v.node) is not None:  # type: ignore[arg-type]
-                index = tuple(f for i, f in enumerate(index) if i not in axes)
-                shape = shape_of(v)
-                if keeps_dims(v):
-                    index = with_ones(index, axes)
-            e = self.pull(v, index)
-            kept = tuple(d for f in index for d, _ in f.terms)
-            self.stages.append(Store(v.name, dtype_of_value(v), af.flat_index(index, shape_of(v)), kept, e))
-            if len(self.memo) > 4 * MAX_EXPRESSIONS:
-                raise Mismatch("the kernel grows too large")
+            self._add_root(v)
         self._check_reductions()
+
+    def _add_root(self, v: Value) -> None:
+        """The stage that stores `v`, and before it the reductions it needs."""
+        axes, shape = reduction_domain(v)
+        if self.shape is None:
+            self.first, _ = self.new_dims(shape, "d")
+            self.shape, index = shape, self.first
+        else:
+            index = self._fitting(shape, self.shape, self.first)
+        if axes and self.environment.rule(v.node) is not None:  # type: ignore[arg-type]
+            index = tuple(f for i, f in enumerate(index) if i not in axes)
+            if keeps_dims(v):
+                index = with_ones(index, axes)
+        e = self.pull(v, index)
+        kept = tuple(d for f in index for d, _ in f.terms)
+        self.stages.append(Store(v.name, dtype_of_value(v), af.flat_index(index, shape_of(v)), kept, e))
+        if len(self.memo) > 4 * MAX_EXPRESSIONS:
+            raise Mismatch("the kernel grows too large")
 
     def _fitting(self, shape: tuple[int, ...], domain: tuple[int, ...], first: Index) -> Index:
         """The index of another root over the kernel's domain, over what a reduction walks, over kept dimensions, or of one element."""
@@ -348,7 +388,7 @@ class KernelBuilder:
         allowed = set(inner) | {everything - dims for dims in inner}
         bad = not overs <= allowed if inner else len(overs) > 1
         if inner and not bad and len(overs) > 1:  # a carried reduction: the vectors must run inside
-            bad = vector_dim(self.spec("")) not in next(iter(inner))
+            bad = self.vector_dim() not in next(iter(inner))
         if bad:
             if len(self.roots) > 1:
                 raise Mismatch("its reductions are over different dimensions")
@@ -371,25 +411,49 @@ class KernelBuilder:
             raise Mismatch("a block that several passes walk would not stay in the cache")
         self._materialise_reduction(lambda s: s.name in used, "a block that several passes walk would not stay in the cache")
 
+    def expressions(self) -> set[Expr]:
+        """Every expression of the stages. Each is walked once, also when roots come one after the other."""
+        todo = [s.value for s in self.stages[self._counted :]]
+        self._counted = len(self.stages)
+        seen = self._seen
+        while todo:
+            e = todo.pop()
+            if e not in seen:
+                seen.add(e)
+                todo += e.args
+                if e.op == "load":
+                    self._loads.add(e)
+        return seen
+
     def loads(self) -> set[Expr]:
         """The loads of all stages."""
-        roots = [s.value for s in self.stages]
-        return {e for e in walk(*roots) if e.op == "load"}
+        self.expressions()
+        return self._loads
 
-    def feeds(self, stage: Any) -> set[Expr]:
-        """The loads a stage reads, itself or through reductions."""
+    def reads_any(self, stage: Any, loads: set[Expr]) -> bool:
+        """Does the stage read one of these loads, itself or through reductions?"""
         reductions = {s.name: s for s in self.stages if isinstance(s, Reduce)}
-        found: set[Expr] = set()
-        names = set(stage.value.accs)
-        todo = [stage]
-        while todo:
-            s = todo.pop()
-            found |= {e for e in walk(s.value) if e.op == "load"}
-            for a in s.value.accs:
-                if reductions[a] not in todo:
-                    todo.append(reductions[a])
-                    names.add(a)
-        return found
+        seen: set[Expr] = set()
+        todo = [stage.value]
+        while todo:  # the last found first: a path that leads to what is shared ends the search
+            e = todo.pop()
+            if e in seen:
+                continue
+            seen.add(e)
+            if e in loads:
+                return True
+            todo += e.args
+            if e.op == "acc":
+                todo.append(reductions[e.attr].value)
+        return False
+
+    def pulls(self, v: Value) -> bool:
+        """Is the value computed or loaded in this kernel?"""
+        return any(key[0] is v for key in self.memo)
+
+    def vector_dim(self) -> str | None:
+        """The dimension along which most accesses are contiguous."""
+        return vector_dim(KernelSpec("", self.sizes, {}, self.stages))
 
     def spec(self, name: str) -> KernelSpec:
         """The kernel as a spec; buffers in the order of first use, outputs last."""
@@ -427,10 +491,9 @@ REDUCES: dict[str, Callable[[Node], tuple[tuple[int, ...], bool]]] = {}
 
 
 def reduction_domain(v: Value) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """(axes, shape walked) where the value is a reduction; ((), its own shape) where it is not."""
+    """(axes, shape walked) where the value is a reduction; ((), its own shape) where it is not, or where there is nothing to walk."""
     node = v.node
-    if node is not None and node.op.name in REDUCES:
-        operand = next(node.operands())
+    if node is not None and node.op.name in REDUCES and 0 not in shape_of(operand := next(node.operands())):
         return REDUCES[node.op.name](node)[0], shape_of(operand)
     return (), shape_of(v)
 

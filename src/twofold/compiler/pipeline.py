@@ -17,8 +17,10 @@ from twofold.compiler.served import TEMPLATES, UPDATES
 from twofold.compiler.spec import verify as verify_spec
 from twofold.ir.graph import Graph
 from twofold.ir.rewrite import PassLog, run_pass
-from twofold.runtime.codegen import build
-from twofold.runtime.target import Target, host_target, named_target
+from twofold.runtime.codegen import ForeignCode, build
+from twofold.runtime.memory_size import memory_size
+from twofold.runtime.target import Target, host_target, named_target, why_not_here
+from twofold.support.errors import OutOfMemory
 from twofold.support.logs import artifact_log
 
 FUSION, KERNELS, MEMORY, CODE = artifact_log("fusion"), artifact_log("kernels"), artifact_log("memory"), artifact_log("code")
@@ -62,11 +64,11 @@ def target_of(options: CompileOptions) -> Target:
     return named_target(t) if isinstance(t, str) else t
 
 
-def prepare(graph: Graph, options: CompileOptions | None = None) -> Compilation:
+def prepare(graph: Graph, options: CompileOptions | None = None, log: PassLog | None = None) -> Compilation:
     """Copy, decompose, canonicalise: the graph of primitives that is planned. `graph` itself stays as it is."""
     options = options or CompileOptions()
     begin = time.perf_counter()
-    c = Compilation(graph, options, target_of(options), copy_graph(graph))
+    c = Compilation(graph, options, target_of(options), copy_graph(graph), log or PassLog())
     check_supported(c.graph)
 
     def wanted(name: str) -> bool:
@@ -113,10 +115,28 @@ def assemble(c: Compilation) -> Compilation:
 
 
 def compile_graph(graph: Graph, **options: Any) -> tuple[Executable, Compilation]:
-    """The whole pipeline."""
+    """The whole pipeline. For a target that this machine cannot run nothing is built: the executable can be looked at, and raises when it
+    is called. Raises OutOfMemory for a program that takes more memory than there is."""
     c = assemble(plan(prepare(graph, CompileOptions.of(options))))
     begin = time.perf_counter()
     assert c.assembly is not None
+    if why_not_here(c.target):
+        c.timed("build", begin, f"nothing: {c.target.name} is not this machine")
+        return Executable(c.assembly, ForeignCode(c.target), c.target, c.options), c
+    _check_fits(c.assembly)
     code = build(c.assembly.text, c.target, graph.name, level=1)  # vectors are explicit: LLVM's loop passes have nothing to add
     c.timed("build", begin, c.target.name)
     return Executable(c.assembly, code, c.target, c.options), c
+
+
+def _check_fits(a: Assembly) -> None:
+    """OutOfMemory for a program whose temporaries and outputs are more than this machine has. (The system may promise memory that it does
+    not have, and end the process when it is used.)"""
+    outputs = [b for b in a.buffers.values() if b.kind == "output"]
+    need = a.memory.peak + sum(b.nbytes for b in outputs)
+    if need > memory_size():
+        parts = sorted([*((b.nbytes, b.name) for b in a.memory.blocks), *((b.nbytes, b.name) for b in outputs)], reverse=True)
+        raise OutOfMemory(
+            f"{a.graph.name}: a run takes {need} bytes ({a.memory.peak} of temporaries at their peak, the rest outputs), this machine has"
+            f" {memory_size()}; the largest: {', '.join(f'{name} ({size} bytes)' for size, name in parts[:3])}"
+        )

@@ -8,8 +8,9 @@ its reason.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 from twofold.compiler import (  # noqa: F401  (they fill the table of rules)
@@ -22,8 +23,7 @@ from twofold.compiler import (  # noqa: F401  (they fill the table of rules)
     rules_resampling,
     rules_views,
 )
-from twofold.compiler.contiguity import vector_dim
-from twofold.compiler.expr import Expr, walk
+from twofold.compiler.expr import Expr
 from twofold.compiler.kernel_builder import (
     MAX_EXPRESSIONS,
     Environment,
@@ -37,6 +37,16 @@ from twofold.compiler.kernel_builder import (
 )
 from twofold.compiler.rules import rule_for
 from twofold.compiler.spec import Reduce
+from twofold.compiler.steps import (
+    ControlStep,
+    Decision,
+    HostStep,
+    KernelStep,
+    Plan,
+    PlanOptions,
+    TemplateStep,
+    UpdateStep,
+)
 from twofold.ir.graph import Graph, Node, Region, Value, free_values
 from twofold.ir.types import TensorType
 from twofold.support.errors import UnsupportedError
@@ -46,78 +56,14 @@ MAX_CONE, MAX_DEPTH = 160, 48
 RECOMPUTE_NS = 0.42
 """A pointwise value dearer than this an element is stored rather than computed in two kernels: a store and a load cost as much."""
 MAX_ROOTS, MAX_CANDIDATES, MAX_ROUNDS = 16, 6, 6
+NEAREST = 4
+"""Of the kernels that read a value only so many, the last ones, are candidates for another reader."""
 MAX_LEVELS = 3
 """Dependent reductions in one kernel that a further root may bring: softmax has two, cross-entropy three."""
 COPY_ELEMENTS = 4096
 """A transposed operand of a reduction with more elements is copied densely first (by shuffled tiles)."""
 RESHAPES = frozenset(("view", "reshape_copy", "unsqueeze", "squeeze", "alias", "detach"))
 """Operations whose result has the elements of its operand in the same order: a stored one shares its memory."""
-
-
-@dataclass(eq=False)
-class KernelStep:
-    """One kernel of the loop compiler."""
-
-    builder: KernelBuilder
-
-
-@dataclass(eq=False)
-class TemplateStep:
-    """A kernel that is no loop spec (a sort, a scan)."""
-
-    node: Node
-    template: Any
-
-
-@dataclass(eq=False)
-class UpdateStep:
-    """A scatter: the buffer is filled (by a kernel of its own), then updated."""
-
-    node: Node
-    update: Any
-
-
-@dataclass(eq=False)
-class HostStep:
-    """An operation without a native kernel: NumPy runs it, after the views in `views` of its operands."""
-
-    node: Node
-    views: list[Node]
-    reason: str
-
-
-@dataclass(eq=False)
-class ControlStep:
-    """`cond` or `while_loop`: the node and the plans of its bodies."""
-
-    node: Node
-    bodies: list[Plan]
-
-
-Step = KernelStep | TemplateStep | UpdateStep | HostStep | ControlStep
-
-
-@dataclass(frozen=True)
-class Decision:
-    """One decision of the planner: "store", "join", "refuse" or "host", about a value, with its reason."""
-
-    kind: str
-    value: str
-    reason: str
-
-    def __str__(self) -> str:
-        return f"{self.kind} {self.value}: {self.reason}"
-
-
-@dataclass
-class Plan:
-    """Steps in order. `aliases`: stored values that share another's memory."""
-
-    region: Region
-    steps: list[Step]
-    aliases: dict[Value, Value]
-    constants: list[Value]
-    log: list[Decision] = field(default_factory=list)
 
 
 class Planner(Environment):
@@ -136,7 +82,10 @@ class Planner(Environment):
         self.steps: list[Any] = []
         self.produced: dict[Value, int] = {}
         self.decisions: list[Decision] = []
-        self.readers: dict[Value, list[KernelBuilder]] = {}
+        self.readers: dict[Value, dict[KernelBuilder, None]] = {}
+        self.alone_built: dict[Value, KernelBuilder] = {}
+        self.bodies: dict[Node, list[Plan]] = {}
+        self.dear: dict[Expr, bool] = {}
         self.templates, self.updates = options.templates, options.updates
 
     # --- Environment
@@ -148,14 +97,18 @@ class Planner(Environment):
         return v
 
     def stored(self, value: Value, builder: KernelBuilder) -> bool:
-        if value in self.given or value in self.aliases:
-            return True
-        owner = self.owner.get(value)
-        if owner is not None:
-            return owner is not builder
-        if value in self.required and value not in builder.roots:
+        if value in builder.roots:
+            return False
+        answer = builder.asked[value] = self._in_memory(value)
+        if answer is None:
             raise Materialise(value, self.required[value])
-        return value.region is not self.region
+        return answer
+
+    def _in_memory(self, value: Value) -> bool | None:
+        """Can a kernel that is built now load the value? None: it will be stored, but is not yet."""
+        if value in self.given or value in self.aliases or value in self.owner:
+            return True
+        return None if value in self.required else value.region is not self.region
 
     def rule(self, node: Node) -> PullRule | None:
         return self.rules[node] if node in self.rules else rule_for(node)
@@ -187,6 +140,7 @@ class Planner(Environment):
     def _classify(self) -> None:
         """What runs where, and the first set of materialised values; one sweep."""
         cones: dict[Value, tuple[frozenset[Node], int]] = {}
+        uses = Counter(v for node in self.region.nodes for v in node.operands())
         for v in self.region.output_values():
             self.required.setdefault(v, "an output")
         for node in self.region.nodes:
@@ -201,6 +155,10 @@ class Planner(Environment):
                 self._require_operands(node)
                 continue
             self._bound_cone(node, cones)
+            for v in node.operands():  # a cone is kept while it is needed: all of them together would be many
+                uses[v] -= 1
+                if not uses[v]:
+                    cones.pop(v, None)
 
     def _require_operands(self, node: Node) -> None:
         values: Iterable[Value] = node.operands()
@@ -267,9 +225,9 @@ class Planner(Environment):
         for v in self._reads(node):
             self._place(v)
         if node.op.regions:
-            self.steps.append(
-                ControlStep(node, [Planner(r, self.sites, self.positions, self.log, self.options).plan() for r in node.regions])
-            )
+            if node not in self.bodies:  # they depend on nothing that a round decides
+                self.bodies[node] = [Planner(r, self.sites, self.positions, self.log, self.options).plan() for r in node.regions]
+            self.steps.append(ControlStep(node, self.bodies[node]))
         elif (make := self.templates.get(node.op.name)) is not None and (template := make(node)) is not None:
             self.steps.append(TemplateStep(node, template))
         elif (update := self._update(node)) is not None:
@@ -368,7 +326,7 @@ class Planner(Environment):
 
     def _build(self, v: Value) -> None:
         """A kernel of its own for `v`, or a place in one that reads the same elements."""
-        own = KernelBuilder(self).build([v])
+        own = self._kernel_for(v)
         if v not in self.alone:
             for k in self._candidates(own, v):
                 joined = self._join(k, v)
@@ -380,19 +338,21 @@ class Planner(Environment):
         self.steps.append(KernelStep(own))
         self.owner[v] = own
         for u in own.uses:
-            self.readers.setdefault(u, []).append(own)
+            self.readers.setdefault(u, {})[own] = None
+
+    def _kernel_for(self, v: Value) -> KernelBuilder:
+        """A kernel of `v` alone; that of the round before if whatever it asked of the plan has the same answer now."""
+        known = self.alone_built.get(v)
+        if known is None or any(self._in_memory(u) is not answer for u, answer in known.asked.items()):
+            known = self.alone_built[v] = KernelBuilder(self).build([v])
+        return known
 
     def _candidates(self, own: KernelBuilder, v: Value) -> list[KernelBuilder]:
         """Kernels that read what `v` reads and come after the producers of all of it, the latest first."""
-        earliest = -1
-        for u in own.uses:
-            producer = self.owner.get(self.root(u))
-            if producer is not None:
-                earliest = max(earliest, producer.position)
-        earliest = max(earliest, self._last_other(own))
+        earliest = self._earliest(own)
         found: dict[KernelBuilder, None] = {}
         for u in own.uses:
-            for k in self.readers.get(u, ())[-4:]:
+            for k in islice(reversed(self.readers.get(u, {})), NEAREST):
                 if k.position >= earliest and len(k.roots) < MAX_ROOTS and not self.alone & set(k.roots):
                     found[k] = None
             producer = self.owner.get(u)
@@ -405,54 +365,44 @@ class Planner(Environment):
                 found[producer] = None
         return sorted(found, key=lambda k: -k.position)[:MAX_CANDIDATES]
 
-    def _last_other(self, own: KernelBuilder) -> int:
-        """The position of the last host, control or template step whose result `own` reads."""
+    def _earliest(self, kernel: KernelBuilder) -> int:
+        """The position of the last step whose result a kernel reads, -1 for none."""
         last = -1
-        for u in own.uses:
-            last = max(last, self.produced.get(self.root(u), -1))
+        for u in kernel.uses:
+            root = self.root(u)
+            producer = self.owner.get(root)
+            last = max(last, self.produced.get(root, -1), -1 if producer is None else producer.position)
         return last
 
     def _join(self, k: KernelBuilder, v: Value) -> KernelBuilder | None:
         """The kernel with `v` as one more root, or None."""
-        trial = KernelBuilder(self, k.splits)
-        trial.position = k.position
-        for r in k.roots:
-            self.owner[r] = trial
-        self.owner[v] = trial
-        why = ""
         try:
-            trial.build([*k.roots, v])
+            trial = k.extended(v)
+            why = self._refused(k, trial, v)
+            if not why:
+                return trial
         except Mismatch as mismatch:
             why = str(mismatch)
         except Materialise as need:
             why = f"{need.value.name}: {need.reason}"
-        if not why:
-            why = self._refused(k, trial, v)
-        if not why:
-            return trial
-        for r in k.roots:
-            self.owner[r] = k
-        del self.owner[v]
         self._note("refuse", v.name, f"not with {', '.join(r.name for r in k.roots)}: {why}")
         return None
 
     def _refused(self, k: KernelBuilder, trial: KernelBuilder, v: Value) -> str:
-        if not trial.feeds(trial.stages[-1]) & k.loads() and v not in self._pulled_in(k):
+        if not trial.reads_any(trial.stages[-1], k.loads()) and not k.pulls(v):
             return "no common elements"
         full = any(not isinstance(s, Reduce) and len(s.dims) == len(k.sizes) for s in k.stages)
         if trial.sizes and set(trial.sizes) != set(k.sizes) and full:
             return "it would add dimensions to a kernel that stores its whole domain"
         if levels(trial.stages) > MAX_LEVELS and levels(trial.stages) > levels(k.stages):
             return "every pass would compute again what the passes before it did"
-        if sum(1 for _ in walk(*(s.value for s in trial.stages))) > MAX_EXPRESSIONS:
+        if len(trial.expressions()) > MAX_EXPRESSIONS:
             return "the kernel would grow too large"
         if v not in trial.uses and any(self.root(u) in trial.roots for u in trial.uses):
             return "it would read what it stores"
+        if trial.splits != k.splits and self._earliest(trial) > k.position:  # built anew, it may read what has been stored since
+            return "it would read what a later kernel stores"
         return ""
-
-    @staticmethod
-    def _pulled_in(k: KernelBuilder) -> set[Value]:
-        return {key[0] for key in k.memo}
 
     def _replace(self, old: KernelBuilder, new: KernelBuilder) -> None:
         step = self.steps[old.position]
@@ -460,27 +410,19 @@ class Planner(Environment):
         for r in new.roots:
             self.owner[r] = new
         for u in old.uses:
-            readers = self.readers[u]
-            if old in readers:
-                readers.remove(old)
+            self.readers[u].pop(old, None)
         for u in new.uses:
-            self.readers.setdefault(u, []).append(new)
+            self.readers.setdefault(u, {})[new] = None
 
     def _revise(self) -> bool:
         """Reductions computed in two kernels, dear pointwise values recomputed in two, and transposed operands of reductions become
         materialised. Of a chain of such values only the last is."""
         where: dict[Value, set[KernelBuilder]] = {}
         strided: dict[Value, str] = {}
-        for step in self.steps:
-            if not isinstance(step, KernelStep):
-                continue
-            k = step.builder
-            for key in k.reduced:
-                value = key if isinstance(key, Value) else key[0]
+        kernels = [step.builder for step in self.steps if isinstance(step, KernelStep)]
+        for k in kernels:
+            for value in self._recomputed(k):
                 where.setdefault(value, set()).add(k)
-            for (value, _, _), e in k.memo.items():
-                if k not in where.get(value, ()) and reduction_domain(value)[0] == () and self._dear(e):
-                    where.setdefault(value, set()).add(k)
             if k.reduced and k.transposed:
                 strided |= self._strided(k)
         twice = {v: ks for v, ks in where.items() if len(ks) > 1 and v not in self.required}
@@ -499,14 +441,31 @@ class Planner(Environment):
                 changed = True
         return changed
 
-    @staticmethod
-    def _dear(e: Expr) -> bool:
-        if e.cost <= RECOMPUTE_NS:
-            return False
-        return sum(x.cost - sum(a.cost for a in x.args) for x in walk(e) if x.op != "load") > RECOMPUTE_NS
+    def _recomputed(self, k: KernelBuilder) -> set[Value]:
+        """Reductions and dear pointwise values that a kernel computes."""
+        found = {key if isinstance(key, Value) else key[0] for key in k.reduced}
+        for (value, _, _), e in k.memo.items():
+            if e.cost > RECOMPUTE_NS and value not in found and self._is_dear(e) and reduction_domain(value)[0] == ():
+                found.add(value)
+        return found
+
+    def _is_dear(self, e: Expr) -> bool:
+        """Does computing it take longer than storing and loading it? Shared parts count once."""
+        known = self.dear.get(e)
+        if known is None:
+            cost, todo, seen = 0.0, [e], {e}
+            while todo and cost <= RECOMPUTE_NS:
+                x = todo.pop()
+                if x.op != "load":
+                    cost += x.cost - sum(a.cost for a in x.args)
+                new = [a for a in x.args if a not in seen]
+                seen.update(new)
+                todo += new
+            known = self.dear[e] = cost > RECOMPUTE_NS
+        return known
 
     def _strided(self, k: KernelBuilder) -> dict[Value, str]:
-        along = vector_dim(k.spec(""))
+        along = k.vector_dim()
         found = {}
         for e, v in k.transposed.items():
             if along is not None and e.stride(along) > 1 and math.prod(k.sizes[d] for d in e.dims if d in k.sizes) > COPY_ELEMENTS:
@@ -554,14 +513,6 @@ def levels(stages: Iterable[Any]) -> int:
         if isinstance(s, Reduce):
             level[s.name] = 1 + max((level[a] for a in s.value.accs if a in level), default=0)
     return max(level.values(), default=0)
-
-
-@dataclass(frozen=True)
-class PlanOptions:
-    """What the planner may use besides loop kernels."""
-
-    templates: dict[str, Any] = field(default_factory=dict)
-    updates: dict[str, Any] = field(default_factory=dict)
 
 
 def plan_graph(graph: Graph, options: PlanOptions | None = None) -> tuple[Plan, dict[int, tuple[Node, str]]]:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from twofold.compiler.affine import ZERO, Affine
-from twofold.compiler.bodies import build, functions_of
+from twofold.compiler.bodies import compiled, functions_of
 from twofold.compiler.emit_functions import UNSUPPORTED_FUNCTIONS
 from twofold.compiler.expr import Expr, Guard, cast, const, fn, register_type
 from twofold.compiler.kernel_builder import Index, KernelBuilder, PullRule, shape_of
@@ -51,7 +51,7 @@ def rule_for(node: Node) -> PullRule | None:
         condition = CONDITIONS.get(name)
         return found if condition is None or condition(node) else None
     if node.op.body and not functions_of(node.op.body) & UNSUPPORTED_FUNCTIONS:
-        return elementwise
+        return elementwise(node)
     return None
 
 
@@ -81,24 +81,33 @@ def operand(b: KernelBuilder, node: Node, position: int, index: Index, guards: t
     return const(x, type) if type is not None and x is not None else x
 
 
-def elementwise(b: KernelBuilder, node: Node, which: int, index: Index, guards: tuple[Guard, ...]) -> Expr:
-    """A record with a body: operands converted as `ir.run` does, the body, the output's dtype."""
+def elementwise(node: Node) -> PullRule:
+    """The rule of a node whose record has a body: operands converted as `ir.run` does, the body, the output's dtype. What does not depend
+    on the position is decided once."""
     op = node.op
-    outs = tuple(v.type for v in node.outputs)
-    dtype = compute_dtype(op, input_types(node.inputs, scalar_type), outs)
-    environment: dict[str, Any] = dict(node.attributes)
-    for k, p in enumerate(op.inputs):
-        x = operand(b, node, k, index, guards)
-        if isinstance(x, Expr) or (x is not None and dtype is not None):
-            if p.name in SELECTORS and (not isinstance(x, Expr) or x.type == "bool"):
-                x = x if isinstance(x, Expr) else const(x, "bool")
-            elif dtype is not None:
-                t = register_type(dtype)
-                x = cast(x, t) if isinstance(x, Expr) else const(_wrapped(x, dtype), t)
-        environment[p.name] = x
-    result = build(op.body, environment)
-    t = register_type(output_dtype(node))
-    return cast(result, t) if isinstance(result, Expr) else const(result, t)
+    dtype = compute_dtype(op, input_types(node.inputs, scalar_type), tuple(v.type for v in node.outputs))
+    computed = None if dtype is None else register_type(dtype)
+    shape = shape_of(node.outputs[0])
+    fixed: dict[str, Any] = dict(node.attributes)
+    pulled: list[tuple[str, Value, bool, bool]] = []
+    for p, x in zip(op.inputs, node.inputs, strict=True):
+        if isinstance(x, Value):
+            pulled.append((p.name, x, shape_of(x) == shape and 1 not in shape, p.name in SELECTORS))
+        elif x is None or dtype is None or computed is None:
+            fixed[p.name] = x
+        else:
+            fixed[p.name] = const(x, "bool") if p.name in SELECTORS else const(_wrapped(x, dtype), computed)
+    body, stored = compiled(op.body), register_type(output_dtype(node))
+
+    def element(b: KernelBuilder, node: Node, which: int, index: Index, guards: tuple[Guard, ...]) -> Expr:
+        environment = dict(fixed)
+        for name, x, same, selects in pulled:
+            e = b.pull(x, index if same else broadcast(index, shape_of(x)), guards)
+            environment[name] = e if computed is None or (selects and e.type == "bool") else cast(e, computed)
+        result = body(environment)
+        return cast(result, stored) if isinstance(result, Expr) else const(result, stored)
+
+    return element
 
 
 def _wrapped(number: Any, dtype: DType) -> Any:

@@ -45,6 +45,8 @@ def dropped(node: Node, index: Index) -> Index:
 def reduction(b: KernelBuilder, node: Node, which: int, index: Index, guards: Guards) -> Expr:
     x, op = source(node), SIMPLE[node.op.name]
     t = register_type(output_dtype(node))
+    if 0 in shape_of(x):
+        return const({"sum": 0, "prod": 1, "any": False, "all": True}[op], t)
     if op in ("max", "min") and dtype_of_value(x).short == "bool":
         op = "any" if op == "max" else "all"
     if op in ("any", "all"):

@@ -1,11 +1,8 @@
-"""The operations that are served by kernels of their own: templates (scans, sorts: none yet) and updates (scatters)."""
+"""The operations that are served by kernels of their own: templates (scans, sorts, searches) and updates (scatters)."""
 
 from __future__ import annotations
 
-from typing import Any
-
+from twofold.compiler.templates.table import TEMPLATES
 from twofold.compiler.updates import UPDATES
-
-TEMPLATES: dict[str, Any] = {}
 
 __all__ = ["TEMPLATES", "UPDATES"]

@@ -34,7 +34,7 @@ class VectorMath:
         free = type[0] != "<" if branch_free is None else branch_free
         self.wide = strict and not self.is_double
         self.libm = strict and self.is_double
-        self.long_double = target is None or target.is_x86
+        self.long_double = "x86_fp80" if target is None or target.is_x86 else "fp128"
         self.own = ElementaryMath(f, with_element(type, "double") if strict else type, target, free)
 
     def _one(self, name: str, *args: Val) -> Val:
@@ -48,9 +48,7 @@ class VectorMath:
     def _from_libm(self, name: str, *args: Val) -> Val:
         if name in EXACT_ENOUGH:
             return self.own.per_lane(name, *args)
-        if self.long_double:
-            return self.own.per_lane(name + "l", *args, through="x86_fp80")
-        return self.own.per_lane(name + "l", *args, through="fp128")
+        return self.own.per_lane(name + "l", *args, through=self.long_double)
 
     def exp(self, x: Val) -> Val:
         """eˣ."""

@@ -29,6 +29,7 @@ class LaneMath:
     def __init__(self, f: Function, type: str, target: Target | None) -> None:
         self.f, self.type, self.target = f, type, target
         self.has_fma = target is None or target.has_fma
+        self.has_scale_instruction = target is not None and target.is_x86 and target.vector_bytes == 64
         wide = number_of_bits(type) == 64
         self.integer = with_element(type, "i64" if wide else "i32")
         self.magic, self.mantissa = (6755399441055744.0, 52) if wide else (12582912.0, 23)
@@ -103,6 +104,39 @@ class LaneMath:
     def scaled(self, x: Val, n: Val) -> Val:
         """x·2ⁿ by adding to the exponent: x and the result must be normal. High bits of n beyond the exponent are ignored."""
         return self.from_bits(self.integer_op("add", self.bits(x), self.integer_op("shl", n, self.mantissa)))
+
+    def times_power(self, x: Val, n: Val, raw: Val) -> Val:
+        """x·2ⁿ for 1/2 < x < 2 and any result: rounded once if it is denormal, infinite if it is too large.
+
+        `n` is the exponent as a floating-point number, `raw` its bits as `round_scaled` gives them.
+        """
+        if self.has_scale_instruction and x.is_vector:
+            return self._scaled_by_instruction(x, n)
+        # in two factors: 2ⁿ itself may be no normal number
+        bias = self.bias << self.mantissa
+        half = self.integer_op("shl", self.integer_op("lshr", raw, 1), self.mantissa)
+        rest = self.integer_op("sub", self.integer_op("shl", raw, self.mantissa), half)
+        large, factor = (self.from_bits(self.integer_op("add", part, bias)) for part in (half, rest))
+        return self.mul(self.mul(x, large), factor)
+
+    def _scaled_by_instruction(self, x: Val, n: Val) -> Val:
+        """VSCALEF of AVX-512, register by register."""
+        f, bits = self.f, number_of_bits(x.type)
+        lanes = min(x.lanes, 512 // bits)
+        if lanes < x.lanes:
+            low, high = list(range(x.lanes // 2)), list(range(x.lanes // 2, x.lanes))
+            halves = [self._scaled_by_instruction(f.shuffle(x, None, part), f.shuffle(n, None, part)) for part in (low, high)]
+            return f.shuffle(*halves, low + high)
+        if lanes * bits < 128:
+            widened = [*range(lanes), *[-1] * (128 // bits - lanes)]
+            y = self._scaled_by_instruction(f.shuffle(x, None, widened), f.shuffle(n, None, widened))
+            return f.shuffle(y, None, list(range(lanes)))
+        name = f"llvm.x86.avx512.mask.scalef.p{'d' if bits == 64 else 's'}.{lanes * bits}"
+        mask = number("i16" if lanes == 16 else "i8", -1)
+        rounding = [number("i32", 4)] if lanes * bits == 512 else []
+        parameters = [x, n, x, mask, *rounding]
+        f.module.declare(name, x.type, [p.type for p in parameters])
+        return f.call(name, x.type, *parameters)
 
     # --- choices
 

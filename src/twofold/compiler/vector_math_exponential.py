@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from twofold.compiler.llvm import Function, Val, number
 from twofold.compiler.vector_math_base import LaneMath
-from twofold.compiler.vector_math_tables import F32, F64, Tables
+from twofold.compiler.vector_math_tables import F32, F64, Coefficients, Tables
 from twofold.runtime.target import Target
 
 LN2, LOG2E, LOG10E, LOG10_2 = math.log(2), 1 / math.log(2), 1 / math.log(10), math.log10(2)
@@ -25,14 +25,14 @@ class Format(NamedTuple):
     ln2: tuple[float, float]
     log2e: tuple[float, float]
     log10e: tuple[float, float]
+    exp_limits: tuple[float, float]
+    """Below the first eˣ rounds to 0, above the second it is infinite."""
+    exp2_limits: tuple[float, float]
+    """The same for 2ˣ."""
     exp_max: float
     """The largest x with a finite eˣ."""
-    exp_min: float
-    """Below it eˣ rounds to 0."""
-    exp_small: float
-    """Below it eˣ is scaled in two steps, because it may be denormal."""
-    exp2_limits: tuple[float, float, float]
-    """The same three for 2ˣ; the first is the smallest x whose power overflows."""
+    sigmoid_one: float
+    """From here on the sigmoid is 1."""
     smallest_normal: float
     denormal_shift: int
     """A power of two that makes every denormal number normal."""
@@ -48,12 +48,12 @@ class Format(NamedTuple):
 
 FLOAT = Format(
     F32, (0.693145751953125, 1.4286068203094173e-06), (1.4426950216293335, 1.9259629911266175e-08), (0.4342944920063019, LOG10E - 0.4342944920063019),
-    88.72283935546875, -104.0, -80.0, (128.0, -151.0, -120.0), 2.0**-126, 24, 0x3F2AAAAB, 10.0, 2.0**30, 2.0**-12,
+    (-104.0, 89.0), (-151.0, 129.0), 88.72283172607422, 30.0, 2.0**-126, 24, 0x3F2AAAAB, 9.02, 2.0**30, 2.0**-12,
 )  # fmt: skip
 DOUBLE = Format(
     F64, (float.fromhex("0x1.62e42fee00000p-1"), float.fromhex("0x1.a39ef35793c76p-33")),
     (LOG2E, float.fromhex("0x1.777d0ffda0d24p-56")), (LOG10E, float.fromhex("0x1.95355baaafad3p-57")),
-    709.782712893384, -746.0, -700.0, (1024.0, -1077.0, -1000.0), 2.0**-1022, 54, 0x3FE5555555555555, 20.0, 2.0**60, 2.0**-26,
+    (-746.0, 710.0), (-1076.0, 1025.0), 709.782712893384, 50.0, 2.0**-1022, 54, 0x3FE5555555555555, 20.0, 2.0**60, 2.0**-26,
 )  # fmt: skip
 
 
@@ -67,50 +67,36 @@ class ExponentialMath(LaneMath):
 
     # --- exponentials
 
-    def _reduced(self, x: Val) -> tuple[Val, Val]:
-        """(r, n): x = n ln 2 + r with |r| ≤ ln 2 / 2; only the low bits of the integer n are meant."""
+    def _reduced(self, x: Val) -> tuple[Val, Val, Val]:
+        """(r, n, n's raw bits): x = n ln 2 + r with |r| ≤ ln 2 / 2."""
         n, raw = self.round_scaled(x, LOG2E)
         high, low = self.format.ln2
-        return self.madd(n, -low, self.madd(n, -high, x)), raw
-
-    def _scaled_twice(self, p: Val, raw: Val, small: Val) -> Val:
-        """p·2ⁿ, by way of a normal number where the result is `small`."""
-        shift = self.mantissa_shift
-        moved = self.f.select(small, self.integer_op("add", raw, shift), raw)
-        y = self.scaled(p, moved)
-        return self.where(small, self.mul(y, 2.0**-shift), y)
-
-    @property
-    def mantissa_shift(self) -> int:
-        return 64 if self.mantissa == 23 else 256
+        return self.madd(n, -low, self.madd(n, -high, x)), n, raw
 
     def exp(self, x: Val) -> Val:
         """eˣ."""
-        form = self.format
-        low = self.at_least(x, form.exp_min)
-        r, raw = self._reduced(low)
-        y = self._scaled_twice(self.polynomial(r, self.tables.exp), raw, self.compare("olt", x, form.exp_small))
-        # beyond the limit, and for NaN: x + inf
-        return self.where(self.compare("ole", x, form.exp_max), y, self.add(x, math.inf))
+        low, high = self.format.exp_limits
+        r, n, raw = self._reduced(self.at_most(self.at_least(x, low), high))
+        return self.times_power(self.polynomial(r, self.tables.exp), n, raw)
 
     def exp2(self, x: Val) -> Val:
         """2ˣ."""
-        over, under, small = self.format.exp2_limits
-        n, raw = self.round_scaled(self.at_least(x, under), 1.0)
-        r = self.sub(self.at_least(x, under), n)
-        y = self._scaled_twice(self.polynomial(r, self.tables.exp2), raw, self.compare("olt", x, small))
-        return self.where(self.compare("olt", x, over), y, self.add(x, math.inf))
+        low, high = self.format.exp2_limits
+        bounded = self.at_most(self.at_least(x, low), high)
+        n, raw = self.round_scaled(bounded, 1.0)
+        return self.times_power(self.polynomial(self.sub(bounded, n), self.tables.exp2), n, raw)
 
     def exp_of_sum(self, high: Val, low: Val) -> Val:
-        """e^(high + low) for high ≤ 0 and a small low; 0 where it underflows."""
-        bounded = self.at_least(high, self.format.exp_min)
-        r, raw = self._reduced(bounded)
-        p = self.polynomial(self.add(r, low), self.tables.exp)
-        return self._scaled_twice(p, raw, self.compare("olt", high, self.format.exp_small))
+        """e^(high + low) for high ≤ 0 and a small low, more precise than `exp`; 0 where it underflows."""
+        bounded = self.at_least(high, self.format.exp_limits[0])
+        n, raw = self.round_scaled(self.add(bounded, low), LOG2E)
+        first, second = self.format.ln2
+        r = self.add(self.madd(n, -second, self.madd(n, -first, bounded)), low)
+        return self.times_power(self.add(self.madd(self.mul(r, r), self.polynomial(r, self.tables.expm1), r), 1.0), n, raw)
 
     def _expm1_parts(self, x: Val) -> tuple[Val, Val]:
         """(eʳ - 1, n) for x = n ln 2 + r."""
-        r, raw = self._reduced(x)
+        r, _, raw = self._reduced(x)
         return self.madd(self.mul(r, r), self.polynomial(r, self.tables.expm1), r), self.magic_integer(raw)
 
     def expm1(self, x: Val) -> Val:
@@ -122,18 +108,26 @@ class ExponentialMath(LaneMath):
         return self.where(self.compare("olt", self.magnitude(x), self.format.tiny**2), x, result)
 
     def sigmoid(self, x: Val) -> Val:
-        """1 / (1 + e⁻ˣ), from e^-|x|: the quotient loses nothing where it is small."""
-        e = self.exp_of_sum(self.f.fneg(self.magnitude(x)), self.constant(0.0))
-        e = self.where(self.compare("uno", x, x), x, e)
-        return self.div(self.where(self.compare("olt", x, 0.0), e, 1.0), self.add(e, 1.0))
+        """eˣ / (1 + eˣ); the numerator carries results that are small."""
+        e = self.exp(self.at_most(x, self.format.sigmoid_one))
+        return self.div(e, self.add(e, 1.0))
 
     def tanh(self, x: Val) -> Val:
-        """(e²ˣ - 1) / (e²ˣ + 1)."""
-        a = self.at_most(self.magnitude(x), self.format.tanh_one)
+        """float32: a quotient of polynomials in x². float64: (e²ˣ - 1) / (e²ˣ + 1)."""
+        one = self.format.tanh_one
+        if self.mantissa == 23:
+            return self.odd_quotient(x, one, self.tables.tanh, self.tables.tanh_divisor)
+        a = self.at_most(self.magnitude(x), one)
         p, n = self._expm1_parts(self.add(a, a))
         scale = self.pow2(n)
         e = self.madd(scale, p, self.sub(scale, 1.0))
         return self.with_sign(self.div(e, self.add(e, 2.0)), self.sign(x))
+
+    def odd_quotient(self, x: Val, one: float, over: Coefficients, under: Coefficients) -> Val:
+        """x P(x²) / Q(x²) for |x| ≤ `one`, from where on the function is ±1."""
+        x = self.at_most(self.at_least(x, -one), one)
+        z = self.mul(x, x)
+        return self.div(self.mul(x, self.polynomial(z, over)), self.polynomial(z, under))
 
     def sinh(self, x: Val) -> Val:
         """(e + e / (e + 1)) / 2 with e = e^|x| - 1, computed at a quarter of its size."""

@@ -8,12 +8,16 @@ from twofold.compiler.llvm import Val
 from twofold.compiler.vector_math_trigonometric import TrigonometricMath
 
 
+ERF_ONE = 3.925
+"""From here on the float32 error function is 1."""
+
+
 class ElementaryMath(TrigonometricMath):
     """All functions, in the precision of the type."""
 
     def _erf_near(self, x: Val) -> Val:
         """x + x P(x²), for |x| ≤ 0.9."""
-        return self.madd(x, self.polynomial(self.mul(x, x), self.tables.erf), x)
+        return self.madd(x, self.polynomial(self.mul(x, x), self.tables.erf_near), x)
 
     def _erfc_tail(self, a: Val) -> Val:
         """erfc a for a ≥ 0.44: exp(-a²) P((a - 4) / (a + 4)) / (1 + 2a), after Shepherd and Laframboise (1981). a² is used in two parts:
@@ -27,14 +31,11 @@ class ElementaryMath(TrigonometricMath):
         return self.mul(e, self.div(p, self.add(self.add(a, a), 1.0)))
 
     def erf(self, x: Val) -> Val:
-        """The error function: a polynomial up to 0.9, 1 - erfc|x| beyond."""
-        a = self.magnitude(x)
+        """The error function. float32: a quotient of polynomials in x². float64: a polynomial up to 0.9, 1 - erfc|x| beyond."""
         if self.mantissa == 23:
-            bounded = self.at_most(a, 4.0)
-            tail = self.exp_of_sum(self.f.fneg(self.polynomial(bounded, self.tables.erf_tail)), self.constant(0.0))
-        else:
-            tail = self._erfc_tail(a)
-        far = self.with_sign(self.magnitude(self.sub(1.0, tail)), self.sign(x))
+            return self.odd_quotient(x, ERF_ONE, self.tables.erf, self.tables.erf_divisor)
+        a = self.magnitude(x)
+        far = self.with_sign(self.magnitude(self.sub(1.0, self._erfc_tail(a))), self.sign(x))
         return self.where(self.compare("ole", a, 0.9), self._erf_near(x), self.where(self.compare("uno", x, x), x, far))
 
     def erfc(self, x: Val) -> Val:
@@ -45,14 +46,26 @@ class ElementaryMath(TrigonometricMath):
         far = self.where(self.compare("uno", x, x), x, far)
         return self.where(self.compare("ole", a, 0.5), self.sub(1.0, self._erf_near(x)), far)
 
+    def _power_in_double(self, x: Val, y: Val) -> Val:
+        """|x|ʸ for float32 operands, in float64 but no more precise than float32 needs; log2 is ±∞ at 0 and ∞, 0 only at 1."""
+        wide = ElementaryMath(self.f, self.double, self.target, self.branch_free)
+        m, k = wide._log_reduced(wide.widened(self.magnitude(x)))
+        g = wide.sub(m, 1.0)
+        s = wide.div(g, wide.add(g, 2.0))
+        logarithm = wide.madd(s, wide.polynomial(wide.mul(s, s), wide.tables.log2_atanh), k)
+        logarithm = wide._log_special(wide.widened(self.magnitude(x)), logarithm)
+        low, high = self.format.exp2_limits
+        product = wide.mul(wide.widened(y), logarithm)
+        bounded = wide.at_most(wide.at_least(product, low - 4), high + 4)
+        n, raw = wide.round_scaled(bounded, 1.0)
+        return wide.scaled(wide.polynomial(wide.sub(bounded, n), self.tables.exp2), raw)
+
     def pow(self, x: Val, y: Val) -> Val:
         """xʸ with C99's special values. float32 computes 2^(y log2|x|) in float64; float64 is the C library's, lane by lane."""
         if self.mantissa == 52:
             return self.per_lane("pow", x, y)
         f = self.f
-        wide = ElementaryMath(f, self.double, self.target, self.branch_free)
-        product = wide.mul(wide.widened(y), wide.log2(wide.widened(self.magnitude(x))))
-        size = f.convert("fptrunc", wide.exp2(product), "float")
+        size = f.convert("fptrunc", self._power_in_double(x, y), "float")
         size = self.where(self.compare("oeq", self.magnitude(x), 1.0), self.where(self.compare("uno", y, y), y, 1.0), size)
         half = self.mul(y, 0.5)
         integer = self.compare("oeq", self.rounding("trunc", y), y)

@@ -1,14 +1,15 @@
 """Sine, cosine, tangent and their inverses in the precision of their argument.
 
-The reduction x = n π/2 + r is by Cody and Waite (π/2 in parts whose products with n are exact or fused) up to a limit. Beyond it, float32 takes
-2ᵉ · 2/π mod 4 for the exponent e of x from a table, in two doubles (Payne and Hanek's idea: whole turns cancel before the product is formed),
-and float64 calls the C library lane by lane. Vectors branch there only if some lane is beyond the limit. For scalars, whose loops LLVM is to
-vectorise, `branch_free` computes both and selects.
+The reduction x = n π + r (n π/2 + r for the tangent, (n + 1/2) π + r for the cosine) is by Cody and Waite, with π in parts whose products with
+n are exact or fused, up to a limit. Beyond it, float32 takes 2ᵉ · 2/π mod 4 for the exponent e of x from a table, in two doubles (Payne and
+Hanek's idea: whole turns cancel before the product is formed), and float64 calls the C library lane by lane. Vectors branch there only if some
+lane is beyond the limit. For scalars, whose loops LLVM is to vectorise, `branch_free` computes both and selects.
 """
 
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 from twofold.compiler.llvm import Function, Val, number, with_element
 from twofold.compiler.vector_math_exponential import ExponentialMath
@@ -21,15 +22,17 @@ TWO_OVER_PI_BITS = TWO_OVER_PI.bit_length()
 """2/π = TWO_OVER_PI / 2^TWO_OVER_PI_BITS."""
 FLOAT_LIMIT, DOUBLE_LIMIT = 1.0e5, 1.0e6
 """Up to here the parts of π/2 below serve."""
-FLOAT_PARTS = (1.5707960128784180, 3.1391647326017846e-07, 5.3903029534742384e-15)
-"""π/2 for float32 with fused multiply-add: 24 bits each."""
-DOUBLE_PARTS = (float.fromhex("0x1.921fb54400000p+0"), float.fromhex("0x1.0b4611a600000p-34"), float.fromhex("0x1.3198a2e000000p-69"),
-                float.fromhex("0x1.b839a252049c1p-104"))  # fmt: skip
-"""π/2 with 33 bits in each part but the last: products with n < 2^20 are exact."""
+FLOAT_PARTS = (3.141592025756836, 6.278329465203569e-07, 1.0780605906948477e-14)
+"""π for float32 with fused multiply-add: 24 bits each."""
+DOUBLE_PARTS = (float.fromhex("0x1.921fb54400000p+1"), float.fromhex("0x1.0b4611a600000p-33"), float.fromhex("0x1.3198a2e000000p-68"),
+                float.fromhex("0x1.b839a252049c1p-103"))  # fmt: skip
+"""π with 33 bits in each part but the last: products with n or n + 1/2 below 2^20 are exact."""
 FIRST_EXPONENT, LAST_EXPONENT = 140, 254
 """Biased float32 exponents that the table covers."""
 HIGH_BITS = 27
 """The table's first numbers are multiples of 2^-27 below 4: products with 24-bit integers are exact in float64."""
+MAGIC = 6755399441055744.0
+"""Added to a double, it rounds to an integer."""
 PI_TAIL = {23: -8.742277657347586e-08, 52: 1.2246467991473532e-16}
 """π minus π rounded to the format, by the format's mantissa bits."""
 
@@ -47,6 +50,16 @@ def turn_table() -> tuple[list[float], list[float]]:
     return highs, lows
 
 
+class Reduction(NamedTuple):
+    """x = (n + offset) · share · π + r."""
+
+    share: float
+    offset: float
+
+
+SINE, COSINE, TANGENT = Reduction(1.0, 0.0), Reduction(1.0, 0.5), Reduction(0.5, 0.0)
+
+
 class TrigonometricMath(ExponentialMath):
     """sin, cos, tan, asin, acos, atan, atan2. `branch_free`: no branches, for loops that LLVM vectorises."""
 
@@ -58,35 +71,49 @@ class TrigonometricMath(ExponentialMath):
 
     # --- reduction
 
-    def _float_reduced(self, a: Val) -> tuple[Val, Val]:
-        """(r, n) for 0 ≤ a, of float32; infinity gives NaN."""
+    def _nearest(self, x: Val, by: Reduction) -> tuple[Val, Val]:
+        """(n + offset, n's raw bits) for the integer n nearest to x / (share · π) - offset."""
+        per_unit = 1 / (by.share * math.pi)
+        if not by.offset:
+            return self.round_scaled(x, per_unit)
+        n, raw = self.round_scaled(self.madd(x, per_unit, -by.offset), 1.0)
+        return self.add(n, by.offset), raw
+
+    def _float_reduced(self, x: Val, by: Reduction) -> tuple[Val, Val]:
+        """(r, n) of float32; infinity gives NaN. Only the low bits of n are meant."""
         if self.has_fma:
-            n, raw = self.round_scaled(a, 2 / math.pi)
-            r = a
+            n, raw = self._nearest(x, by)
+            r = x
             for part in FLOAT_PARTS:
-                r = self.madd(n, -part, r)
+                r = self.madd(n, -part * by.share, r)
         else:
-            r, raw = self._reduced_in_double(a)
-        far = self.compare("ogt", a, FLOAT_LIMIT)
-        if self.branch_free or not a.is_vector:
-            far_r, far_n = self._table_reduced(a)
+            r, raw = self._reduced_in_double(x, by)
+        far = self.compare("ogt", self.magnitude(x), FLOAT_LIMIT)
+        if self.branch_free or not x.is_vector:
+            far_r, far_n = self._table_reduced(x, by)
             return self.where(far, far_r, r), self.f.select(far, far_n, raw)
         r_slot, n_slot = self.f.variable(self.type, r), self.f.variable(self.integer, raw)
         with self.f.when(self.any_lane(far)):
-            far_r, far_n = self._table_reduced(a)
+            far_r, far_n = self._table_reduced(x, by)
             self.f.set(r_slot, self.where(far, far_r, r))
             self.f.set(n_slot, self.f.select(far, far_n, raw))
         return self.f.get(r_slot, self.type), self.f.get(n_slot, self.integer)
 
-    def _reduced_in_double(self, a: Val) -> tuple[Val, Val]:
+    def _low_bits(self, shifted: Val) -> Val:
+        """The integer that was rounded by adding MAGIC to doubles, as 32-bit lanes."""
+        wide = with_element(self.type, "i64")
+        return self.f.convert("trunc", self.f.let(wide, f"bitcast {shifted.type} {shifted} to {wide}"), "i32")
+
+    def _reduced_in_double(self, x: Val, by: Reduction) -> tuple[Val, Val]:
         """The reduction of float32 in float64 arithmetic, where there is no fused multiply-add."""
-        f = self.f
-        wide = self.widened(a)
-        shifted = self.add(self.mul(wide, 2 / math.pi), 6755399441055744.0)
-        n = self.sub(shifted, 6755399441055744.0)
-        r = self.sub(self.sub(wide, self.mul(n, DOUBLE_PARTS[0])), self.mul(n, DOUBLE_PARTS[1]))
-        bits = f.let(with_element(self.type, "i64"), f"bitcast {shifted.type} {shifted} to {with_element(self.type, 'i64')}")
-        return f.convert("fptrunc", r, "float"), f.convert("trunc", bits, "i32")
+        wide = self.widened(x)
+        turns = self.sub(self.mul(wide, 1 / (by.share * math.pi)), by.offset)
+        shifted = self.add(turns, MAGIC)
+        n = self.add(self.sub(shifted, MAGIC), by.offset)
+        r = wide
+        for part in DOUBLE_PARTS[:2]:
+            r = self.sub(r, self.mul(n, part * by.share))
+        return self.f.convert("fptrunc", r, "float"), self._low_bits(shifted)
 
     def _table(self, name: str, values: list[float]) -> Val:
         """A constant array of doubles in the module."""
@@ -100,9 +127,10 @@ class TrigonometricMath(ExponentialMath):
         pointers = self.f.let(with_element(index.type, "ptr"), f"getelementptr inbounds double, ptr {table}, {index.type} {index}")
         return self.f.gather(self.double, pointers, number(with_element(index.type, "i1"), True), 8)
 
-    def _table_reduced(self, a: Val) -> tuple[Val, Val]:
-        """(r, n) for a ≥ 2^13 from the table of turns: a = M 2^e with a 24-bit integer M, and M · (2^e 2/π mod 4) = n + r 2/π mod 4."""
-        f, bits = self.f, self.bits(a)
+    def _table_reduced(self, x: Val, by: Reduction) -> tuple[Val, Val]:
+        """(r, n) for |x| ≥ 2^13 from the table of turns: |x| = M 2^e with a 24-bit integer M, and M · (2^e 2/π mod 4) are quarter turns."""
+        f, a = self.f, self.magnitude(x)
+        bits = self.bits(a)
         biased = self.integer_op("lshr", bits, 23)
         for name, bound in (("llvm.smax", FIRST_EXPONENT), ("llvm.smin", LAST_EXPONENT)):
             biased = f.intrinsic(name, self.integer, biased, number(self.integer, bound))
@@ -111,13 +139,14 @@ class TrigonometricMath(ExponentialMath):
         high = self._table_entry(self._table("twofold_turns_high", highs), index)
         low = self._table_entry(self._table("twofold_turns_low", lows), index)
         whole = f.convert("sitofp", self.integer_op("or", self.integer_op("and", bits, 0x7FFFFF), 0x800000), "double")
-        product, rest = self.mul(whole, high), self.mul(whole, low)
-        shifted = self.add(self.add(product, rest), 6755399441055744.0)
-        turns = self.sub(shifted, 6755399441055744.0)
-        r = self.mul(self.add(self.sub(product, turns), rest), math.pi / 2)
-        wide_integer = with_element(self.type, "i64")
-        n = f.convert("trunc", f.let(wide_integer, f"bitcast {self.double} {shifted} to {wide_integer}"), "i32")
-        return self.where(self.compare("olt", a, math.inf), f.convert("fptrunc", r, "float"), math.nan), n
+        negative = f.icmp("slt", self.bits(x), f.of(0, self.integer))
+        whole = f.select(negative, f.fneg(whole), whole)
+        # in units of the reduction; powers of two: exact
+        product, rest = self.mul(whole, self.mul(high, 0.5 / by.share)), self.mul(whole, self.mul(low, 0.5 / by.share))
+        shifted = self.add(self.sub(self.add(product, rest), by.offset), MAGIC)
+        turns = self.add(self.sub(shifted, MAGIC), by.offset)
+        r = self.mul(self.add(self.sub(product, turns), rest), by.share * math.pi)
+        return self.where(self.compare("olt", a, math.inf), f.convert("fptrunc", r, "float"), math.nan), self._low_bits(shifted)
 
     def _two_difference(self, a: Val, b: Val) -> tuple[Val, Val]:
         """a - b rounded, and what the rounding lost (Knuth)."""
@@ -125,11 +154,11 @@ class TrigonometricMath(ExponentialMath):
         v = self.sub(d, a)
         return d, self.sub(self.sub(a, self.sub(d, v)), self.add(b, v))
 
-    def _double_reduced(self, a: Val) -> tuple[Val, Val, Val]:
-        """(r, tail of r, n) for 0 ≤ a ≤ 1e6, of float64."""
-        first, second, third, last = DOUBLE_PARTS
-        n, raw = self.round_scaled(a, 2 / math.pi)
-        r, lost = self._two_difference(self.sub(a, self.mul(n, first)), self.mul(n, second))
+    def _double_reduced(self, x: Val, by: Reduction) -> tuple[Val, Val, Val]:
+        """(r, tail of r, n) for |x| ≤ 1e6, of float64."""
+        first, second, third, last = (part * by.share for part in DOUBLE_PARTS)
+        n, raw = self._nearest(x, by)
+        r, lost = self._two_difference(self.sub(x, self.mul(n, first)), self.mul(n, second))
         r, lost_more = self._two_difference(r, self.mul(n, third))
         tail = self.sub(self.add(lost, lost_more), self.mul(n, last))
         high = self.add(r, tail)
@@ -156,13 +185,23 @@ class TrigonometricMath(ExponentialMath):
         rest = self.sub(self.mul(self.mul(z, z), self.polynomial(z, self.tables.cos)), self.mul(r, tail))
         return self.add(w, self.add(lost, rest))
 
-    def _parts(self, x: Val) -> tuple[Val, Val, Val]:
-        """(sine of r, cosine of r, n) for |x| = n π/2 + r."""
-        a = self.magnitude(x)
+    def _sine_of_half_turn(self, x: Val, by: Reduction) -> tuple[Val, Val]:
+        """(sin r for |r| ≤ π/2, n)."""
         if self.mantissa == 23:
-            r, n = self._float_reduced(a)
+            r, n = self._float_reduced(x, by)
+            z = self.mul(r, r)
+            return self.mul(r, self.madd(z, self.polynomial(z, self.tables.sin_half_turn), 1.0)), n
+        r, tail, n = self._double_reduced(x, by)
+        z = self.mul(r, r)
+        cubic = self.mul(self.mul(z, r), self.polynomial(z, self.tables.sin_half_turn))
+        return self.add(r, self.add(cubic, self.mul(tail, self.madd(z, -0.5, 1.0)))), n
+
+    def _parts(self, x: Val) -> tuple[Val, Val, Val]:
+        """(sine of r, cosine of r, n) for x = n π/2 + r."""
+        if self.mantissa == 23:
+            r, n = self._float_reduced(x, TANGENT)
             return self._sine(r, None), self._cosine(r, None), n
-        r, tail, n = self._double_reduced(a)
+        r, tail, n = self._double_reduced(x, TANGENT)
         return self._sine(r, tail), self._cosine(r, tail), n
 
     def _with_far_lanes(self, name: str, x: Val, near: Val) -> Val:
@@ -175,34 +214,30 @@ class TrigonometricMath(ExponentialMath):
             self.f.set(slot, self.where(far, self.per_lane(name, x), near))
         return self.f.get(slot, self.type)
 
-    def _is_odd(self, n: Val) -> Val:
-        return self.f.icmp("ne", self.integer_op("and", n, 1), self.f.of(0, self.integer))
-
-    def _second_bit_as_sign(self, n: Val) -> Val:
-        """Bit 1 of n moved to the sign's place."""
-        return self.integer_op("shl", self.integer_op("and", n, 2), 62 if self.mantissa == 52 else 30)
+    def _parity_as_sign(self, n: Val) -> Val:
+        """Bit 0 of n moved to the sign's place."""
+        return self.integer_op("shl", n, 63 if self.mantissa == 52 else 31)
 
     def sin(self, x: Val) -> Val:
-        """The sine."""
-        sine, cosine, n = self._parts(x)
-        y = self.where(self._is_odd(n), cosine, sine)
-        y = self.flip(y, self.integer_op("xor", self._second_bit_as_sign(n), self.sign(x)))
+        """The sine: (-1)ⁿ sin r for x = n π + r."""
+        y, n = self._sine_of_half_turn(x, SINE)
+        y = self.flip(y, self._parity_as_sign(n))
+        if self.mantissa == 52:  # the sum loses the sign of -0
+            y = self.where(self.compare("oeq", x, 0.0), x, y)
         return self._with_far_lanes("sin", x, y)
 
     def cos(self, x: Val) -> Val:
-        """The cosine."""
-        sine, cosine, n = self._parts(x)
-        y = self.where(self._is_odd(n), sine, cosine)
-        y = self.flip(y, self._second_bit_as_sign(self.integer_op("add", n, 1)))
-        return self._with_far_lanes("cos", x, y)
+        """The cosine: -(-1)ⁿ sin r for x = (n + 1/2) π + r."""
+        y, n = self._sine_of_half_turn(x, COSINE)
+        return self._with_far_lanes("cos", x, self.flip(self.f.fneg(y), self._parity_as_sign(n)))
 
     def tan(self, x: Val) -> Val:
-        """The tangent: sine over cosine, or minus cosine over sine in odd quarters."""
+        """The tangent for x = n π/2 + r: sine over cosine, or minus cosine over sine for odd n."""
         sine, cosine, n = self._parts(x)
-        odd = self._is_odd(n)
+        odd = self.f.icmp("ne", self.integer_op("and", n, 1), self.f.of(0, self.integer))
         y = self.div(self.where(odd, cosine, sine), self.where(odd, sine, cosine))
-        quarter = self.integer_op("shl", self.integer_op("and", n, 1), 63 if self.mantissa == 52 else 31)
-        return self._with_far_lanes("tan", x, self.flip(y, self.integer_op("xor", quarter, self.sign(x))))
+        y = self.where(self.compare("oeq", x, 0.0), x, self.flip(y, self._parity_as_sign(n)))
+        return self._with_far_lanes("tan", x, y)
 
     # --- inverse functions
 

@@ -6,7 +6,8 @@ computed in float32, rounded once.
 
 from __future__ import annotations
 
-import ml_dtypes
+from typing import Any
+
 import numpy as np
 
 from twofold.support.errors import DTypeError, UnsupportedError
@@ -18,11 +19,24 @@ class DType:
     """An element type. `category` is 0 for bool, 1 for integers, 2 for floats; `itemsize` in bytes; `numpy` the NumPy dtype."""
 
     __slots__ = ("category", "is_signed", "itemsize", "name", "numpy", "short")
+    numpy: np.dtype
 
-    def __init__(self, name: str, short: str, numpy: np.dtype, category: int) -> None:
-        self.name, self.short, self.numpy, self.category = name, short, numpy, category
-        self.itemsize = numpy.itemsize
-        self.is_signed = category == FLOAT or (category == INTEGER and numpy.kind == "i")
+    def __init__(self, name: str, short: str, numpy: np.dtype | None, category: int, itemsize: int = 0) -> None:
+        self.name, self.short, self.category = name, short, category
+        if numpy is not None:
+            self.numpy = numpy
+        self.itemsize = itemsize if numpy is None else numpy.itemsize
+        self.is_signed = category == FLOAT or (category == INTEGER and numpy is not None and numpy.kind == "i")
+
+    def __getattr__(self, name: str) -> Any:
+        """bfloat16's `numpy`, when it is first asked for: importing ml_dtypes takes 0.6 s with NumPy 2.4. All else is always there."""
+        if name != "numpy":
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        import ml_dtypes
+
+        self.numpy = np.dtype(ml_dtypes.bfloat16)
+        _BY_NUMPY[self.numpy] = self
+        return self.numpy
 
     @property
     def is_floating_point(self) -> bool:
@@ -60,7 +74,7 @@ uint16 = DType("uint16", "u16", np.dtype(np.uint16), INTEGER)
 uint32 = DType("uint32", "u32", np.dtype(np.uint32), INTEGER)
 uint64 = DType("uint64", "u64", np.dtype(np.uint64), INTEGER)
 float16 = DType("float16", "f16", np.dtype(np.float16), FLOAT)
-bfloat16 = DType("bfloat16", "bf16", np.dtype(ml_dtypes.bfloat16), FLOAT)
+bfloat16 = DType("bfloat16", "bf16", None, FLOAT, itemsize=2)
 float32 = DType("float32", "f32", np.dtype(np.float32), FLOAT)
 float64 = DType("float64", "f64", np.dtype(np.float64), FLOAT)
 
@@ -69,7 +83,8 @@ DTYPES: tuple[DType, ...] = (
 )  # fmt: skip
 BY_NAME = {d.name: d for d in DTYPES} | {"float": float32, "double": float64, "half": float16, "int": int32, "long": int64, "short": int16}
 BY_SHORT = {d.short: d for d in DTYPES}
-_BY_NUMPY: dict[np.dtype, DType] = {d.numpy: d for d in DTYPES}
+_BY_NUMPY: dict[np.dtype, DType] = {d.numpy: d for d in DTYPES if d is not bfloat16}
+"""bfloat16 is added when it is first used."""
 _WIDE_UNSIGNED = frozenset((uint16, uint32, uint64))
 
 
@@ -79,6 +94,8 @@ def from_numpy(dtype: np.dtype) -> DType:
         return _BY_NUMPY[dtype]
     except KeyError:
         pass
+    if dtype.name == bfloat16.name and dtype == bfloat16.numpy:
+        return bfloat16
     if dtype.kind == "c":
         raise UnsupportedError(f"complex numbers ({dtype}) are not supported: keep real and imaginary parts as two tensors")
     if not dtype.isnative and dtype.newbyteorder("=") in _BY_NUMPY:
@@ -86,6 +103,15 @@ def from_numpy(dtype: np.dtype) -> DType:
             f"arrays of foreign byte order ({dtype.str}) are not supported: convert with array.astype(array.dtype.newbyteorder('='))"
         )
     raise DTypeError(f"{dtype} has no tensor dtype; the dtypes are {', '.join(d.name for d in DTYPES)}")
+
+
+def float_limits(dtype: np.dtype) -> Any:
+    """`np.finfo` of a floating-point dtype (`ml_dtypes.finfo` of bfloat16)."""
+    if dtype.kind == "f":
+        return np.finfo(dtype)
+    import ml_dtypes  # loaded already, since such a dtype exists
+
+    return ml_dtypes.finfo(dtype)
 
 
 def as_dtype(value: object) -> DType:

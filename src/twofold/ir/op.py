@@ -19,6 +19,7 @@ import operator
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 from twofold.ir.dtypes import as_dtype
@@ -89,7 +90,27 @@ _OUTPUT = re.compile(r"^Tensor(?:\((\w+)\))?(?:\s+(\w+))?$")
 KINDS = frozenset(("Tensor", "int", "float", "bool", "str", "Scalar", "dtype", "device", "Dim", "NewDim", "Shape", "any"))
 
 
+@cache
+def _parameter(text: str, keyword_only: bool) -> Param | None:
+    """One parameter of a signature, or None. Most stand in many signatures."""
+    m = _PARAM.match(text)
+    if not m or m[1] not in KINDS:
+        return None
+    default = REQUIRED if m[7] is None else _literal(m[7])
+    return Param(m[6], m[1], bool(m[5]), bool(m[3]), int(m[4] or 0), default, keyword_only, m[2] or "")
+
+
+@cache
+def _outputs(text: str) -> tuple[Output, ...] | None:
+    found = [_OUTPUT.match(part) for part in (_split(text[1:-1]) if text.startswith("(") else (text,))]
+    return tuple(Output(m[2] or "", m[1] or "") for m in found if m) if all(found) else None
+
+
 def _split(text: str) -> Iterator[str]:
+    if "(" not in text and "[" not in text:
+        parts = text.split(",")
+        yield from map(str.strip, parts if parts[-1].strip() else parts[:-1])
+        return
     depth, start = 0, 0
     for i, c in enumerate(text):
         depth += (c in "([") - (c in ")]")
@@ -122,20 +143,15 @@ class Signature:
             if part == "*":
                 keyword = True
                 continue
-            m = _PARAM.match(part)
-            if not m or m[1] not in KINDS:
+            param = _parameter(part, keyword)
+            if param is None:
                 raise ValueError(f"{name}: bad parameter {part!r}")
-            default = REQUIRED if m[7] is None else _literal(m[7])
-            params.append(Param(m[6], m[1], bool(m[5]), bool(m[3]), int(m[4] or 0), default, keyword, m[2] or ""))
+            params.append(param)
         variable = outside.strip().endswith("[]")
-        outside = outside.strip().removesuffix("[]").strip()
-        outputs = []
-        for part in _split(outside[1:-1]) if outside.startswith("(") else [outside]:
-            m = _OUTPUT.match(part)
-            if not m:
-                raise ValueError(f"{name}: bad output {part!r}")
-            outputs.append(Output(m[2] or "", m[1] or ""))
-        return cls(name, tuple(params), tuple(outputs), variable, text)
+        outputs = _outputs(outside.strip().removesuffix("[]").strip())
+        if outputs is None:
+            raise ValueError(f"{name}: bad output in {outside!r}")
+        return cls(name, tuple(params), outputs, variable, text)
 
 
 def _literal(text: str) -> Any:

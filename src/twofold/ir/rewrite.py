@@ -54,10 +54,15 @@ class PassRecord:
 
 @dataclass(slots=True)
 class PassLog:
-    """What passes did to a graph, in order."""
+    """What passes did to a graph, in order.
+
+    For finding faults, `after(name of the pass, graph)` is called after each pass, and a rule is applied only where `allows(its name)`.
+    """
 
     passes: list[PassRecord] = field(default_factory=list)
     rewrites: list[Rewrite] = field(default_factory=list)
+    after: Callable[[str, Graph], None] | None = field(default=None, repr=False)
+    allows: Callable[[str], bool] | None = field(default=None, repr=False)
 
     def __str__(self) -> str:
         return "\n".join(map(str, (*self.passes, *self.rewrites)))
@@ -84,6 +89,8 @@ def run_pass(name: str, graph: Graph, fn: Callable[[Graph], Any], log: PassLog |
             verify_graph(graph)
         except GraphError as e:
             raise GraphError(f"the pass {name!r} left a malformed graph: {e.message}") from e
+    if log is not None and log.after is not None:
+        log.after(name, graph)
     return record
 
 
@@ -321,6 +328,8 @@ def _fixpoint(name: str, graph: Graph, rules: Rules, log: PassLog, limit: int | 
 def _try_rules(name: str, node: Node, candidates: list[Rule], rewriter: Rewriter, log: PassLog) -> list[Node] | None:
     """Apply the first rule that matches; the nodes to look at again, or None."""
     for fn in candidates:
+        if log.allows is not None and not log.allows(fn.__name__):
+            continue
         begin = time.perf_counter()
         with rewriter.at(node):
             result = fn(node, rewriter)

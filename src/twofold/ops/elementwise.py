@@ -10,11 +10,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 
 from twofold.ir import dtypes
-from twofold.ir.dtypes import dtype_of_scalar
+from twofold.ir.dtypes import dtype_of_scalar, float_limits
 from twofold.ir.op import NOT_DIFFERENTIABLE
 from twofold.ir.types import TensorType, common_device, tensor_type
 from twofold.ops.record import define, helper
@@ -496,7 +495,7 @@ def _nan_to_num(input: Any, nan: float | None = None, posinf: float | None = Non
     out = np.array(input)
     if out.dtype.kind in "iub":
         return out
-    limits = ml_dtypes.finfo(out.dtype)
+    limits = float_limits(out.dtype)
     values = np.asarray(input)
     out[np.isnan(values)] = 0.0 if nan is None else nan
     out[values == np.inf] = limits.max if posinf is None else posinf

@@ -249,11 +249,23 @@ define(
 
 def strided(a: np.ndarray, shape: tuple[int, ...], strides: tuple[int, ...], offset: int = 0) -> np.ndarray:
     """A window on the memory of `a` with other strides (bytes), `offset` bytes from its first element. Unlike NumPy's as_strided its
-    `.base` leads to the array that owns the memory, so writes through it are seen."""
+    `.base` leads to the array that owns the memory, so writes through it are seen.
+
+    Raises InplaceError where that array has gaps in its memory (it came from another library as a view of such): NumPy lends only memory
+    without gaps.
+    """
     root = a
     while type(root.base) is np.ndarray:
         root = root.base
     flat = root.view(f"u{root.itemsize}") if root.ndim and root.dtype.kind == "V" else root  # ml_dtypes arrays give no buffer
+    if not flat.flags.forc:
+        flat = flat.transpose(sorted(range(flat.ndim), key=lambda d: -flat.strides[d]))
+        if not flat.flags.c_contiguous:
+            raise InplaceError(
+                f"the tensor of shape {a.shape} shows memory that has gaps or runs backwards (shape {root.shape}, strides {root.strides} "
+                "bytes) and is another library's: windows on it cannot be shown. Use contiguous() first",
+                "view",
+            )
     start = a.__array_interface__["data"][0] - root.__array_interface__["data"][0]
     result: np.ndarray = np.ndarray(shape, a.dtype, flat, start + offset, strides)
     if not a.flags.writeable:

@@ -1,12 +1,14 @@
 """The object cache: compiled code on disk, found by its content.
 
-A key is the digest of everything an object depends on, so entries never go stale; what is old and not used is evicted. An entry is one file:
+A key is the digest of everything an object depends on, so entries never go stale; what is old and not used is evicted. An entry is one
+file:
 
     magic (8 bytes) · the key (32) · the payload's length (8, little-endian) · SHA-256 of all that precedes and the payload (32) · payload
 
-The cache never makes a compilation fail (unless warnings are made errors). What is damaged is a miss and is removed; where the folder cannot be used (no home, read-only,
-full disk, somebody else's), code is compiled and kept in memory only, and one warning says so. Code is executed from here, so a folder or an
-entry that another user owns or may write is not read. Files are written beside their place and renamed: a reader sees a whole entry or none.
+The cache never makes a compilation fail (unless warnings are made errors). What is damaged is a miss and is removed; where the folder
+cannot be used (no home, read-only, full disk, somebody else's), code is compiled and kept in memory only, and one warning says so. Code is
+executed from here, so a folder or an entry that another user owns or may write is not read. Files are written beside their place and
+renamed: a reader sees a whole entry or none.
 """
 
 from __future__ import annotations
@@ -15,7 +17,6 @@ import contextlib
 import functools
 import hashlib
 import os
-import secrets
 import stat
 import struct
 import sys
@@ -23,8 +24,8 @@ import threading
 import time
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
 from importlib.util import find_spec
+from typing import NamedTuple
 
 from twofold.runtime import counters
 from twofold.runtime.target import Target
@@ -56,8 +57,9 @@ STALE_SECONDS = 3600.0
 def producer() -> str:
     """What makes the code: versions of this package and of LLVM.
 
-    llvmlite is not imported for it. Its `_version.py` says its version and commit, which fix the version of LLVM in its published builds; the
-    size of its library tells other builds apart. (Code of another build is still right code for the same target: a mistake here costs nothing.)
+    llvmlite is not imported for it. Its `_version.py` says its version and commit, which fix the version of LLVM in its published builds;
+    the size of its library tells other builds apart. (Code of another build is still right code for the same target: a mistake here costs
+    nothing.)
     """
     package = __name__.partition(".")[0]
     version = getattr(sys.modules.get(package), "__version__", "unknown")
@@ -85,8 +87,7 @@ def key_of(text: str, target: Target, extra: str = "") -> str:
     return digest.hexdigest()
 
 
-@dataclass(frozen=True)
-class CacheInfo:
+class CacheInfo(NamedTuple):
     """The state of a cache. `entries` and `bytes` are what the folder holds now; hits, misses and stores are this process's."""
 
     folder: str | None
@@ -140,11 +141,12 @@ class ObjectCache:
             descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
         except OSError:
             return None
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode) or not _is_ours(status):
+            os.close(descriptor)
+            self._warn_once(f"the entry {path!r} of the object cache is not read: it is no file of this user's alone")
+            return None
         with open(descriptor, "rb") as file:
-            status = os.fstat(descriptor)
-            if not stat.S_ISREG(status.st_mode) or not _is_ours(status):
-                self._warn_once(f"the entry {path!r} of the object cache is not read: another user owns it or may write it")
-                return None
             try:
                 payload = _payload(file.read(), key) if status.st_size <= self.limit_bytes + HEADER_BYTES else None
                 if payload is not None and time.time() - status.st_mtime > USED_SECONDS:
@@ -180,7 +182,7 @@ class ObjectCache:
 
     def _write(self, key: str, entry: bytes) -> None:
         assert self.folder is not None
-        temporary = os.path.join(self.folder, f".{key[:16]}.{secrets.token_hex(8)}{TEMPORARY}")
+        temporary = os.path.join(self.folder, f".{key[:16]}.{os.urandom(8).hex()}{TEMPORARY}")
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         try:
             with open(descriptor, "wb") as file:

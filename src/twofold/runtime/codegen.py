@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 import re
 import threading
 import weakref
@@ -11,23 +12,48 @@ from contextlib import contextmanager
 from typing import Any
 
 from twofold.runtime import counters
-from twofold.runtime.cache import default_cache, key_of
+from twofold.runtime.cache import ObjectCache, default_cache, key_of
 from twofold.runtime.loader import NativeCode, load_object
 from twofold.runtime.target import Target, check_runs_here
 from twofold.support.errors import ArgumentError, CompileError, MissingDependency
 
-__all__ = ["NativeCode", "assemble", "assembly", "build", "compile_count", "optimised"]
+__all__ = ["ForeignCode", "NativeCode", "assemble", "assembly", "build", "compile_count", "optimised"]
 
-RECIPE = "2; pic, small; code generation 3; loops vectorised; short below level 2: sroa, instcombine, simplifycfg, loop-rotate, instcombine"
+RECIPE = "3; pic, small; fast at level 0; loops vectorised; short below level 2: sroa, instcombine, simplifycfg, loop-rotate, instcombine"
 """What is done with a text, in words. It is part of the cache's keys: change it with whatever changes the code that comes out."""
 DEFAULT_LEVEL = 3
 EXCERPT_LINES = 2
 """Lines shown before and after the one at fault."""
 
-_lock = threading.RLock()
-"""One compilation at a time: llvmlite is not re-entrant."""
+_queue, _lock = threading.RLock(), threading.RLock()
+"""`_lock`: one compilation at a time, since llvmlite is not re-entrant. `_queue` is held while waiting for it, so that a thread which
+compiles one module after another lets others in between."""
 _loaded: weakref.WeakValueDictionary[tuple[object, ...], NativeCode] = weakref.WeakValueDictionary()
 """Code that is in memory now, by key and external symbols."""
+
+
+@contextmanager
+def _alone() -> Iterator[None]:
+    with _queue:
+        _lock.acquire()
+    try:
+        yield
+    finally:
+        _lock.release()
+
+
+def _before_fork() -> None:
+    """A fork waits for the compilation of another thread; else the child would find it unfinished, and LLVM locked, for ever."""
+    _queue.acquire()
+    _lock.acquire()
+
+
+def _after_fork() -> None:
+    _lock.release()
+    _queue.release()
+
+
+os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork)
 
 
 def compile_count() -> int:
@@ -47,9 +73,10 @@ def _binding() -> Any:
     return llvm
 
 
-def _machine(llvm: Any, target: Target) -> Any:
+def _machine(llvm: Any, target: Target, level: int) -> Any:
+    """LLVM's code generator. Level 0 has the fast one, which takes a quarter of the time."""
     return llvm.Target.from_triple(target.triple).create_target_machine(
-        cpu=target.cpu, features=target.feature_text, opt=3, reloc="pic", codemodel="small"
+        cpu=target.cpu, features=target.feature_text, opt=3 if level else 0, reloc="pic", codemodel="small"
     )
 
 
@@ -76,8 +103,8 @@ def _malformed(text: str, name: str, message: str) -> CompileError:
 
 
 def _run_passes(llvm: Any, module: Any, machine: Any, level: int) -> None:
-    """Level 2 and 3: LLVM's own pipeline, with loops vectorised. Below: a few passes for code whose vectors are explicit (it gains nothing from
-    the whole pipeline, which takes several times as long)."""
+    """Level 2 and 3: LLVM's own pipeline, with loops vectorised. Below: a few passes for code whose vectors are explicit (it gains nothing
+    from the whole pipeline, which takes several times as long)."""
     tuning = llvm.create_pipeline_tuning_options(speed_level=max(level, 2))
     tuning.loop_vectorization = level >= 2
     tuning.slp_vectorization = False
@@ -103,33 +130,38 @@ def _compiled(text: str, target: Target, level: int, name: str) -> Iterator[tupl
         raise ArgumentError(f"the level of optimisation is 0, 1, 2 or 3, not {level!r}")
     if "\0" in text or not _is_encodable(text):
         raise CompileError(f"the LLVM text of {name or 'a module'} holds a zero byte or half of a surrogate pair")
-    with _lock:
-        llvm = _binding()
-        machine = _machine(llvm, target)
-        context = llvm.create_context()
-        module = None
+    llvm = _binding()
+    machine = _machine(llvm, target, level)
+    context = llvm.create_context()
+    module = None
+    try:
         try:
-            try:
-                module = llvm.parse_assembly(text, context)
-                module.triple = target.triple
-                module.data_layout = str(machine.target_data)
-                module.verify()
-            except RuntimeError as error:
-                raise _malformed(text, name, str(error)) from None
-            _run_passes(llvm, module, machine, level)
-            yield module, machine
-        finally:
-            for owned in (module, machine, context):
-                if owned is not None:
-                    owned.close()
+            module = llvm.parse_assembly(text, context)
+            module.triple = target.triple
+            module.data_layout = str(machine.target_data)
+            module.verify()
+        except RuntimeError as error:
+            raise _malformed(text, name, str(error)) from None
+        _run_passes(llvm, module, machine, level)
+        yield module, machine
+    finally:
+        for owned in (module, machine, context):
+            if owned is not None:
+                owned.close()
 
 
 def assemble(text: str, target: Target, *, level: int = DEFAULT_LEVEL, name: str = "") -> bytes:
     """An ELF object (position-independent, small code model) of the module that `text` is. `name` is for messages.
 
-    level: 2 and 3 are LLVM's pipelines O2 and O3 with loops vectorised; 0 and 1 a short one for code with explicit vectors.
+    level: 2 and 3 are LLVM's pipelines O2 and O3 with loops vectorised; 1 a short one for code with explicit vectors; 0 that one, and
+    code generation that is fast (for code that takes no part of the time).
     Raises CompileError, with the lines at fault, for a text that LLVM does not take.
     """
+    with _alone():
+        return _assemble(text, target, level, name)
+
+
+def _assemble(text: str, target: Target, level: int, name: str) -> bytes:
     with _compiled(text, target, level, name) as (module, machine):
         data = bytes(machine.emit_object(module))
     counters.COMPILATIONS.add()
@@ -138,14 +170,29 @@ def assemble(text: str, target: Target, *, level: int = DEFAULT_LEVEL, name: str
 
 def optimised(text: str, target: Target, *, level: int = DEFAULT_LEVEL, name: str = "") -> str:
     """The module's LLVM text after the passes."""
-    with _compiled(text, target, level, name) as (module, _):
+    with _alone(), _compiled(text, target, level, name) as (module, _):
         return str(module)
 
 
 def assembly(text: str, target: Target, *, level: int = DEFAULT_LEVEL, name: str = "") -> str:
     """The module's machine code as assembly text."""
-    with _compiled(text, target, level, name) as (module, machine):
+    with _alone(), _compiled(text, target, level, name) as (module, machine):
         return machine.emit_assembly(module)
+
+
+class ForeignCode(NativeCode):
+    """Stands for code of a target that this machine cannot run: whoever asks for an address, to run it, gets an UnsupportedError."""
+
+    __slots__ = ("target",)
+
+    def __init__(self, target: Target) -> None:
+        self.base = self.size = self.written = 0
+        self.symbols = {}
+        self.target = target
+
+    def address(self, symbol: str) -> int:
+        check_runs_here(self.target)
+        return super().address(symbol)
 
 
 def build(text: str, target: Target, name: str = "", *, level: int = DEFAULT_LEVEL, symbols: Mapping[str, int] | None = None) -> NativeCode:
@@ -161,9 +208,26 @@ def build(text: str, target: Target, name: str = "", *, level: int = DEFAULT_LEV
     if loaded is not None:
         return loaded
     cache = default_cache()
+    code = _from_cache(cache, key, symbols)
+    if code is None:
+        with _alone():
+            loaded = _loaded.get(identity)  # another thread may have compiled the same meanwhile
+            if loaded is not None:
+                return loaded
+            data = _assemble(text, target, level, name)
+            code = load_object(data, symbols)
+            if not code.written:
+                _loaded[identity] = code
+        cache.put(key, data)
+        return code
+    return code if code.written else _loaded.setdefault(identity, code)
+
+
+def _from_cache(cache: ObjectCache, key: str, symbols: Mapping[str, int] | None) -> NativeCode | None:
     data = cache.get(key)
     if data is None:
-        data = assemble(text, target, level=level, name=name)
-        cache.put(key, data)
-    code = load_object(data, symbols)
-    return code if code.written else _loaded.setdefault(identity, code)
+        return None
+    try:
+        return load_object(data, symbols)
+    except CompileError:  # damaged before it was stored: compiled anew, which raises if the fault lies elsewhere
+        return None

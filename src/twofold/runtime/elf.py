@@ -1,14 +1,14 @@
 """Relocatable ELF objects (64 bits, little-endian): the parts that loading needs, each offset and size checked before it is used.
 
-Layouts and numbers are those of the System V ABI, chapters "Object Files" (generic and AMD64 supplement). Everything read here may come from
-a damaged file, so whatever does not fit raises CompileError; no field is trusted.
+Layouts and numbers are those of the System V ABI, chapters "Object Files" (generic and AMD64 supplement). Everything read here may come
+from a damaged file, so whatever does not fit raises CompileError; no field is trusted.
 """
 
 from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from twofold.support.errors import CompileError
 
@@ -33,8 +33,7 @@ STB_LOCAL, STB_GLOBAL, STB_WEAK = 0, 1, 2
 STT_NOTYPE, STT_OBJECT, STT_FUNC, STT_SECTION, STT_FILE = 0, 1, 2, 3, 4
 
 
-@dataclass(frozen=True, slots=True)
-class Section:
+class Section(NamedTuple):
     """One section header. `offset` and `size` are inside the file, except for NOBITS (zeroed memory), which has no bytes there."""
 
     name: str
@@ -61,8 +60,7 @@ class Section:
         return bool(self.flags & SHF_WRITE) and not self.name.startswith(".data.rel.ro")
 
 
-@dataclass(frozen=True, slots=True)
-class Symbol:
+class Symbol(NamedTuple):
     """One symbol. `section` is an index of a section, or SHN_UNDEF (defined elsewhere) or SHN_ABS."""
 
     name: str
@@ -72,8 +70,7 @@ class Symbol:
     value: int
 
 
-@dataclass(frozen=True, slots=True)
-class Relocation:
+class Relocation(NamedTuple):
     """A place at `offset` in section number `section` that needs the address of a symbol."""
 
     section: int
@@ -83,8 +80,7 @@ class Relocation:
     addend: int
 
 
-@dataclass(frozen=True, slots=True)
-class ObjectFile:
+class ObjectFile(NamedTuple):
     """A parsed object: `data` are the bytes of the file."""
 
     data: bytes

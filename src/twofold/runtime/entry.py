@@ -8,42 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from twofold.runtime.codegen import NativeCode, build
+from twofold.runtime import counters
+from twofold.runtime.codegen import NativeCode
+from twofold.runtime.pool import CALLBACK_DONE, Context
 from twofold.runtime.target import Target
-
-LAUNCHER = """
-define i32 @launch(ptr %context, ptr %kernel, ptr %args, i64 %chunks) {
-entry:
-  br label %head
-head:
-  %i = phi i64 [ 0, %entry ], [ %next, %body ]
-  %more = icmp slt i64 %i, %chunks
-  br i1 %more, label %body, label %done
-body:
-  call void %kernel(ptr %args, i64 %i)
-  %next = add nsw i64 %i, 1
-  br label %head
-done:
-  ret i32 0
-}
-define i32 @poll(ptr %context) {
-entry:
-  ret i32 0
-}
-"""
-"""Runs the chunks of a launch one after another, in the calling thread."""
 
 _RUN = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p)
 _HOST = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_int64)
 ALIGN = 64
-_launchers: dict[Target, NativeCode] = {}
-
-
-def _launcher(target: Target) -> NativeCode:
-    found = _launchers.get(target)
-    if found is None:
-        found = _launchers.setdefault(target, build(LAUNCHER, target, "the launcher", level=1))
-    return found
 
 
 def aligned_bytes(count: int) -> np.ndarray:
@@ -81,10 +53,10 @@ class Frame:
         self._raised: BaseException | None = None
         self._host = _HOST(self._step) if host is not None else None
         self._function = host
-        launcher = _launcher(target)
-        step = ctypes.cast(self._host, ctypes.c_void_p).value if self._host is not None else 0
-        self._context = np.array([launcher.address("launch"), step or 0, launcher.address("poll")], np.uint64)
-        self._addresses = (self.table.ctypes.data, self._context.ctypes.data)
+        callback = ctypes.cast(self._host, ctypes.c_void_p).value if self._host is not None else None
+        self._context = Context(callback or 0)
+        self.addresses = (self.table.ctypes.data, self._context.address, self._error.ctypes.data)
+        """Where table, context and error word are: builtin functions (`runtime.builtin`) make the call themselves."""
 
     def _step(self, context: int, number: int) -> int:
         try:
@@ -92,8 +64,8 @@ class Frame:
             self._function(number, self.table)
         except BaseException as e:
             self._raised = e
-            return 1
-        return 0
+            return CALLBACK_DONE + 1
+        return CALLBACK_DONE
 
     def call(self, pointers: Mapping[int, int]) -> int:
         """Run with these addresses in the table; returns the error word (0: no fault). The GIL is released meanwhile."""
@@ -101,8 +73,20 @@ class Frame:
         for slot, address in pointers.items():
             table[slot] = address
         self._error[0] = 0
-        self._run(*self._addresses)
+        counters.NATIVE_CALLS.add()
+        status = self._run(*self.addresses[:2])
+        if status:
+            self.raise_stopped(status)
+        return self.error
+
+    @property
+    def error(self) -> int:
+        """The error word of the last run: 0, or the number of the site in the program that found a fault."""
+        return int(self._error[0])
+
+    def raise_stopped(self, status: int) -> None:
+        """Raises what ended the run with this status: what a host step raised, or a signal handler (KeyboardInterrupt)."""
         raised, self._raised = self._raised, None
         if raised is not None:
             raise raised
-        return int(self._error[0])
+        self._context.raise_stopped(status)

@@ -1,8 +1,8 @@
 """Native code in memory: a loader of relocatable ELF objects for x86-64 that needs neither LLVM nor a linker nor a file.
 
-One anonymous mapping holds, in this order, code (and stubs for calls out of it), read-only data (and the global offset table), and data that
-is written. It is filled while it can be written, then code becomes executable and no longer writable. Anonymous memory may be executed where
-the cache's folder is mounted `noexec`.
+One anonymous mapping holds, in this order, code (and stubs for calls out of it), read-only data (and the global offset table), and data
+that is written. It is filled while it can be written, then code becomes executable and no longer writable. Anonymous memory may be executed
+where the cache's folder is mounted `noexec`.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ PAGE = mmap.PAGESIZE
 MAX_BYTES = 1 << 30
 """Largest mapping: any two places in it are less than 2 GiB apart."""
 LIBRARIES = (None, "libm.so.6", "libc.so.6", "libgcc_s.so.1")
-"""Where names are looked up that the caller does not give: the process (which has the Python C API), then these. Code from LLVM calls libm for
-mathematical functions, libc for memcpy and the like, libgcc for conversions of half precision and divisions of 128-bit integers."""
+"""Where names are looked up that the caller does not give: the process (which has the Python C API), then these. Code from LLVM calls libm
+for mathematical functions, libc for memcpy and the like, libgcc for conversions of half precision and divisions of 128-bit integers."""
 
 READ, WRITE, EXECUTE = mmap.PROT_READ, mmap.PROT_WRITE, mmap.PROT_EXEC
 
@@ -51,7 +51,8 @@ def _map(size: int) -> int:
 def _protect(address: int, size: int, protection: int) -> None:
     if size and _libc().mprotect(address, size, protection):
         raise UnsupportedError(
-            f"this system does not let a process make code in memory executable ({os.strerror(ctypes.get_errno())}); run graphs uncompiled here"
+            f"this system does not let a process make code in memory executable ({os.strerror(ctypes.get_errno())});"
+            " run graphs uncompiled here"
         )
 
 
@@ -248,7 +249,8 @@ class NativeCode:
 def load_object(data: bytes, symbols: Mapping[str, int] | None = None) -> NativeCode:
     """Maps a relocatable x86-64 object into memory.
 
-    `symbols` gives addresses of names that the object uses; what is not there is looked up in the C library, libm, libgcc and the Python C API.
+    `symbols` gives addresses of names that the object uses; what is not there is looked up in the C library, libm, libgcc and the Python C
+    API.
     Raises CompileError for a malformed object, a missing symbol, or what only other code models use; UnsupportedError on another machine.
     """
     if platform.machine() not in ("x86_64", "AMD64") or os.name != "posix":

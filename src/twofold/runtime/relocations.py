@@ -31,8 +31,8 @@ def check_type(type: int) -> None:
     if type not in WIDTH and type != NONE:
         name = REFUSED.get(type, f"number {type}")
         raise CompileError(
-            f"the object code has a relocation that is not supported ({name}): it must be position-independent code of the small code model,"
-            " without thread-local variables"
+            f"the object code has a relocation that is not supported ({name}): it must be position-independent code of the small code"
+            " model, without thread-local variables"
         )
 
 

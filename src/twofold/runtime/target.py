@@ -1,8 +1,8 @@
 """The machine that code is made for: its instruction set, as LLVM names it, and the width of its vectors.
 
-What this machine has is read from /proc/cpuinfo, not asked of LLVM: a process that finds its code in the cache never imports llvmlite. Code is
-made for a level of the x86-64 psABI and a list of further features. It uses nothing else, so comparing `Target.features` with those of the
-machine decides whether it runs there.
+What this machine has is read from /proc/cpuinfo, not asked of LLVM: a process that finds its code in the cache never imports llvmlite.
+Code is made for a level of the x86-64 psABI and a list of further features. It uses nothing else, so comparing `Target.features` with those
+of the machine decides whether it runs there.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from twofold.support import options
 from twofold.support.errors import ArgumentError, UnsupportedError
 
 CPU = options.register(
-    "cpu", str, "native", "the CPU that code is made for: native, x86-64-v2, x86-64-v3, haswell, x86-64-v4, another CPU's LLVM name, aarch64",
+    "cpu", str, "native", "the CPU that code is made for: native, x86-64-v2, x86-64-v3, x86-64-v4, haswell, another LLVM name, aarch64",
     "TWOFOLD_CPU",
 )  # fmt: skip
 
@@ -159,15 +159,20 @@ def host_target() -> Target:
     return named_target(CPU.value)
 
 
-def check_runs_here(target: Target) -> None:
-    """UnsupportedError if this machine cannot run the target's code."""
+def why_not_here(target: Target) -> str:
+    """Why this machine cannot run the target's code; "" if it can."""
     if not (target.is_x86 and _is_x86_machine()):
-        raise UnsupportedError(
-            f"code for {target.name} ({target.triple}) does not run on this machine ({platform.machine()}); it can only be written"
-        )
+        return f"code for {target.name} ({target.triple}) does not run on this machine ({platform.machine()}); it can only be written"
     missing = [f for f in target.features if f not in host_features()]
     if missing:
-        raise UnsupportedError(
+        return (
             f"code for {target.name} does not run on this machine, whose CPU lacks {', '.join(missing)};"
             " choose another target (TWOFOLD_CPU=native is this machine)"
         )
+    return ""
+
+
+def check_runs_here(target: Target) -> None:
+    """UnsupportedError if this machine cannot run the target's code."""
+    if why := why_not_here(target):
+        raise UnsupportedError(why)

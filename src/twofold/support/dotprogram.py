@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import secrets
-import shutil
-import subprocess
 import sys
 import warnings
 
@@ -42,6 +39,9 @@ def run_dot(source: str, format: str, timeout: float | None = None) -> bytes:
     message where it fails or needs more than `timeout` seconds (default: the option viz.timeout; 0: no limit). What it says beside a good
     drawing becomes a warning.
     """
+    import shutil  # here, since every recording of a graph imports this module, and few draw
+    import subprocess
+
     if timeout is None:
         timeout = TIMEOUT.value
     format = check_format(format)
@@ -74,7 +74,7 @@ def write_file(path: str, data: bytes) -> None:
     try:
         target = os.path.realpath(path)
         folder = os.path.dirname(target)
-        temporary = os.path.join(folder, f".twofold-{secrets.token_hex(8)}.tmp")
+        temporary = os.path.join(folder, f".twofold-{os.urandom(8).hex()}.tmp")
         os.makedirs(folder, exist_ok=True)
         # os.open rather than tempfile: the file gets the permissions the user's umask gives to any other
         handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
@@ -93,6 +93,9 @@ def write_file(path: str, data: bytes) -> None:
 
 def open_file(path: str) -> None:
     """Show a file in the desktop's viewer, without waiting for it; raises MissingDependency where no opener is found."""
+    import shutil
+    import subprocess
+
     if sys.platform == "win32":
         os.startfile(path)
         return

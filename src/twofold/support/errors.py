@@ -161,6 +161,10 @@ class GuardError(TwofoldError, RuntimeError):
     """A graph called with inputs other than those it was recorded for."""
 
 
+class StaleOutput(TwofoldError, RuntimeError):
+    """A tensor whose memory a later call of its program has overwritten (`compile(reuse_outputs=True)`)."""
+
+
 class AssertionFailed(TwofoldError, AssertionError):
     """An assertion written into a graph is false for these inputs."""
 
@@ -205,6 +209,12 @@ class MissingDependency(TwofoldError, ImportError, RuntimeError):
 
 class CompileError(TwofoldError, RuntimeError):
     """Native code could not be made."""
+
+
+class VerificationError(TwofoldError, AssertionError):
+    """A compiled program computes something else than its graph says. `divergence` holds what differs, and where."""
+
+    divergence: object = None
 
 
 class UnsupportedError(TwofoldError, NotImplementedError):

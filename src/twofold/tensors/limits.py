@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 
 from twofold.ir import dtypes, types
-from twofold.ir.dtypes import DType, as_dtype, get_default_dtype
+from twofold.ir.dtypes import DType, as_dtype, float_limits, get_default_dtype
 from twofold.support.errors import ArgumentError, DTypeError
 from twofold.tensors.core import Tensor
 
@@ -62,7 +61,7 @@ class finfo:  # noqa: N801  (PyTorch's name)
         d = get_default_dtype() if type is None else as_dtype(type)
         if not d.is_floating_point:
             raise DTypeError(f"finfo() is for floating-point dtypes, not {d.name}: use iinfo()")
-        info = ml_dtypes.finfo(d.numpy)
+        info = float_limits(d.numpy)
         self.dtype, self.bits, self.eps, self.resolution = d.name, d.itemsize * 8, float(info.eps), float(f"{float(info.resolution):.0e}")
         self.max, self.min, self.tiny = float(info.max), float(info.min), float(info.smallest_normal)
         self.smallest_normal = self.tiny

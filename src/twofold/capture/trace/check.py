@@ -49,7 +49,8 @@ class Snapshot:
             root = self.arrays[key][0]
             if root.flags.writeable and root.dtype.kind in "fV":
                 noise = rng.standard_normal(root.shape)
-                root[...] = (root.astype(np.float64) * (1 + 0.05 * noise) + 0.01 * noise).astype(root.dtype)
+                with np.errstate(all="ignore"):  # signalling NaN, and values near the dtype's largest
+                    root[...] = (root.astype(np.float64) * (1 + 0.05 * noise) + 0.01 * noise).astype(root.dtype)
 
 
 @contextmanager
@@ -119,10 +120,11 @@ def compare(module: GraphModule, what: str, a: Any, b: Any) -> None:
     elif a.shape != b.shape or a.dtype != b.dtype:
         same, reason = False, f"shape {a.shape} and dtype {a.dtype} eagerly, {b.shape} and {b.dtype} from the graph"
     elif a.dtype.kind in "fV":
-        x, y = a.astype(np.float64), b.astype(np.float64)
         relative, absolute = TOLERANCE[a.dtype.itemsize]
-        same = bool(np.allclose(x, y, rtol=relative, atol=absolute, equal_nan=True))
-        reason = "" if same else f"largest difference {np.nanmax(np.abs(x - y)):.3g}"
+        with np.errstate(all="ignore"):  # signalling NaN; infinity against infinity
+            x, y = a.astype(np.float64), b.astype(np.float64)
+            same = bool(np.allclose(x, y, rtol=relative, atol=absolute, equal_nan=True))
+            reason = "" if same else f"largest difference {np.nanmax(np.abs(x - y), initial=0.0):.3g}"
     else:
         same = bool(np.array_equal(a, b))
         reason = f"{int((a != b).sum())} of {a.size} elements differ"

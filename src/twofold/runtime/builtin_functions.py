@@ -1,0 +1,356 @@
+"""The two builtin functions of Python that all programs have, as LLVM text; see `builtin_text` for what they share and how it is written."""
+
+from __future__ import annotations
+
+CALL = """
+; ---- call(*leaves): results are new arrays, or tensors around them
+
+; A new array for each output, bound; false with an exception set if there is no memory.
+define internal i1 @new_outputs(ptr %entry, ptr %frame) {
+  %python = get Entry.python of %entry
+  %ndarray = get Python.ndarray of %python
+  %new_array = get Python.new_array of %python
+  %count = get Entry.output_count of %entry
+  %outputs = get Entry.outputs of %entry
+  br label %next
+next:
+  %i = phi i64 [ 0, %0 ], [ %i.next, %bound ]
+  %more = icmp slt i64 %i, %count
+  br i1 %more, label %one, label %all
+one:
+  %buffer = getelementptr %Buffer, ptr %outputs, i64 %i
+  %descr = get Buffer.descr of %buffer
+  %ndim = get Buffer.ndim of %buffer
+  %shape = get Buffer.shape of %buffer
+  call void @Py_IncRef(ptr %descr)
+  %array = call ptr %new_array(ptr %ndarray, ptr %descr, i32 %ndim, ptr %shape, ptr null, ptr null, i32 0, ptr null)
+  %failed = icmp eq ptr %array, null
+  br i1 %failed, label %no, label %bound
+bound:
+  call void @bind(ptr %frame, ptr %buffer, ptr %array)
+  call void @Py_DecRef(ptr %array)
+  %i.next = add i64 %i, 1
+  br label %next
+all:
+  ret i1 true
+no:
+  ret i1 false
+}
+
+; A tensor around an array (whose reference it takes), without history.
+define internal ptr @wrap(ptr %python, ptr %array, ptr %type) {
+  %class = get Python.tensor of %python
+  %new = get Python.new_tensor of %python
+  %empty = get Python.empty of %python
+  %tensor = call ptr %new(ptr %class, ptr %empty, ptr null)
+  %failed = icmp eq ptr %tensor, null
+  br i1 %failed, label %no, label %fill
+fill:
+  %none = get Python.none of %python
+  call void @Py_IncRef(ptr %type)
+  call void @Py_IncRef(ptr %none)
+  %array_slot = get Python.array_slot of %python
+  %type_slot = get Python.type_slot of %python
+  %node_slot = get Python.node_slot of %python
+  %array.at = getelementptr i8, ptr %tensor, i64 %array_slot
+  %type.at = getelementptr i8, ptr %tensor, i64 %type_slot
+  %node.at = getelementptr i8, ptr %tensor, i64 %node_slot
+  store ptr %array, ptr %array.at
+  store ptr %type, ptr %type.at
+  store ptr %none, ptr %node.at
+  ret ptr %tensor
+no:
+  call void @Py_DecRef(ptr %array)
+  ret ptr null
+}
+
+; Output number i as a new reference: the array, or a tensor around it.
+define internal ptr @result(ptr %entry, ptr %frame, i64 %i) {
+  %leaf_count = get Entry.array_count of %entry
+  %held = get Frame.held of %frame
+  %place = add i64 %leaf_count, %i
+  %at = getelementptr ptr, ptr %held, i64 %place
+  %array = load ptr, ptr %at
+  call void @Py_IncRef(ptr %array)
+  %arrays = get Frame.seen_arrays of %frame
+  %tensors = get Frame.seen_tensors of %frame
+  %has_arrays = icmp ne i64 %arrays, 0
+  %has_no_tensors = icmp eq i64 %tensors, 0
+  %as_array = and i1 %has_arrays, %has_no_tensors
+  br i1 %as_array, label %plain, label %wrapped
+plain:
+  ret ptr %array
+wrapped:
+  %python = get Entry.python of %entry
+  %outputs = get Entry.outputs of %entry
+  %buffer = getelementptr %Buffer, ptr %outputs, i64 %i
+  %type = get Buffer.type of %buffer
+  %tensor = call ptr @wrap(ptr %python, ptr %array, ptr %type)
+  ret ptr %tensor
+}
+
+; All outputs as a tuple.
+define internal ptr @results(ptr %entry, ptr %frame) {
+  %count = get Entry.output_count of %entry
+  %tuple = call ptr @PyTuple_New(i64 %count)
+  %failed = icmp eq ptr %tuple, null
+  br i1 %failed, label %no, label %next
+next:
+  %i = phi i64 [ 0, %0 ], [ %i.next, %put ]
+  %more = icmp slt i64 %i, %count
+  br i1 %more, label %one, label %all
+one:
+  %item = call ptr @result(ptr %entry, ptr %frame, i64 %i)
+  %missing = icmp eq ptr %item, null
+  br i1 %missing, label %drop, label %put
+put:
+  %status = call i32 @PyTuple_SetItem(ptr %tuple, i64 %i, ptr %item)
+  %i.next = add i64 %i, 1
+  br label %next
+all:
+  ret ptr %tuple
+drop:
+  call void @Py_DecRef(ptr %tuple)
+  ret ptr null
+no:
+  ret ptr null
+}
+
+define ptr @call(ptr %self, ptr %arguments, i64 %count, ptr %names) {
+  %entry = call ptr @entry_of(ptr %self)
+  %wanted = get Entry.argument_count of %entry
+  %same = icmp eq i64 %count, %wanted
+  %positional = icmp eq ptr %names, null
+  %usual = and i1 %same, %positional
+  br i1 %usual, label %begin, label %unusual
+begin:
+  %frame = call ptr @take_frame(ptr %entry)
+  %no_frame = icmp eq ptr %frame, null
+  br i1 %no_frame, label %failed, label %check
+check:
+  %bound = call i1 @bind_leaves(ptr %entry, ptr %frame, ptr %arguments)
+  br i1 %bound, label %allocate, label %refused
+allocate:
+  %allocated = call i1 @new_outputs(ptr %entry, ptr %frame)
+  br i1 %allocated, label %start, label %broken
+start:
+  %ok = call i1 @run_frame(ptr %entry, ptr %frame)
+  br i1 %ok, label %finish, label %broken
+finish:
+  call void @write_back(ptr %entry, ptr %frame)
+  %kind = get Entry.result of %entry
+  switch i64 %kind, label %nothing [ i64 1, label %single
+                                     i64 2, label %several ]
+single:
+  %one = call ptr @result(ptr %entry, ptr %frame, i64 0)
+  br label %done
+several:
+  %all = call ptr @results(ptr %entry, ptr %frame)
+  br label %done
+nothing:
+  %python = get Entry.python of %entry
+  %none = get Python.none of %python
+  call void @Py_IncRef(ptr %none)
+  br label %done
+done:
+  %returned = phi ptr [ %one, %single ], [ %all, %several ], [ %none, %nothing ]
+  call void @give_frame(ptr %entry, ptr %frame)
+  ret ptr %returned
+broken:
+  call void @give_frame(ptr %entry, ptr %frame)
+  ret ptr null
+refused:
+  call void @give_frame(ptr %entry, ptr %frame)
+  br label %unusual
+unusual:
+  %served = call ptr @careful(ptr %entry, ptr %arguments, i64 %count, ptr %names)
+  ret ptr %served
+failed:
+  ret ptr null
+}
+"""
+"""`call(*leaves)`."""
+
+INTO = """
+; ---- into(outputs, *leaves): results are written into given arrays
+
+; Item i of a list or tuple (borrowed), null if there is none or it is neither.
+define internal ptr @item(ptr %python, ptr %sequence, i64 %count, i64 %i) {
+  %type = get Object.type of %sequence
+  %list = get Python.list of %python
+  %tuple = get Python.tuple of %python
+  %is_list = icmp eq ptr %type, %list
+  br i1 %is_list, label %in_list, label %not_list
+in_list:
+  %list.size = call i64 @PyList_Size(ptr %sequence)
+  %list.fits = icmp eq i64 %list.size, %count
+  br i1 %list.fits, label %from_list, label %no
+from_list:
+  %list.item = call ptr @PyList_GetItem(ptr %sequence, i64 %i)
+  ret ptr %list.item
+not_list:
+  %is_tuple = icmp eq ptr %type, %tuple
+  br i1 %is_tuple, label %in_tuple, label %no
+in_tuple:
+  %tuple.size = call i64 @PyTuple_Size(ptr %sequence)
+  %tuple.fits = icmp eq i64 %tuple.size, %count
+  br i1 %tuple.fits, label %from_tuple, label %no
+from_tuple:
+  %tuple.item = call ptr @PyTuple_GetItem(ptr %sequence, i64 %i)
+  ret ptr %tuple.item
+no:
+  ret ptr null
+}
+
+; The array to write: one that was given, or that of a tensor which nothing else looks at (so that no version need be counted) and which
+; does not require grad. Else null.
+define internal ptr @target(ptr %python, ptr %object) {
+  %type = get Object.type of %object
+  %ndarray = get Python.ndarray of %python
+  %is_array = icmp eq ptr %type, %ndarray
+  br i1 %is_array, label %given, label %other
+given:
+  ret ptr %object
+other:
+  %class = get Python.tensor of %python
+  %is_tensor = icmp eq ptr %type, %class
+  br i1 %is_tensor, label %tensor, label %no
+tensor:
+  %none = get Python.none of %python
+  %node_slot = get Python.node_slot of %python
+  %node = call ptr @slot(ptr %object, i64 %node_slot)
+  %plain = icmp eq ptr %node, %none
+  br i1 %plain, label %inside, label %no
+inside:
+  %array = call ptr @array_of(ptr %python, ptr %object)
+  %unusual = icmp eq ptr %array, null
+  br i1 %unusual, label %no, label %owned
+owned:
+  %references = get Object.references of %array
+  %base = get Array.base of %array
+  %single = icmp eq i64 %references, 1
+  %is_owner = icmp eq ptr %base, null
+  %alone = and i1 %single, %is_owner
+  br i1 %alone, label %yes, label %no
+yes:
+  ret ptr %array
+no:
+  ret ptr null
+}
+
+; The size in bytes of the held array number i: leaves first, then outputs.
+define internal i64 @size_of(ptr %entry, i64 %i) {
+  %leaf_count = get Entry.array_count of %entry
+  %sizes = get Entry.sizes of %entry
+  %at = getelementptr i64, ptr %sizes, i64 %i
+  %size = load i64, ptr %at
+  ret i64 %size
+}
+
+; Whether the memory of array number i meets that of one held before it. All are without gaps.
+define internal i1 @overlaps(ptr %entry, ptr %frame, i64 %i) {
+  %held = get Frame.held of %frame
+  %at = getelementptr ptr, ptr %held, i64 %i
+  %array = load ptr, ptr %at
+  %begin = get Array.data of %array
+  %size = call i64 @size_of(ptr %entry, i64 %i)
+  %end = getelementptr i8, ptr %begin, i64 %size
+  %empty = icmp eq i64 %size, 0
+  br i1 %empty, label %no, label %next
+next:
+  %k = phi i64 [ 0, %0 ], [ %k.next, %one ]
+  %more = icmp slt i64 %k, %i
+  br i1 %more, label %one, label %no
+one:
+  %other.at = getelementptr ptr, ptr %held, i64 %k
+  %other = load ptr, ptr %other.at
+  %other.begin = get Array.data of %other
+  %other.size = call i64 @size_of(ptr %entry, i64 %k)
+  %other.end = getelementptr i8, ptr %other.begin, i64 %other.size
+  %before = icmp ule ptr %other.end, %begin
+  %after = icmp ule ptr %end, %other.begin
+  %apart = or i1 %before, %after
+  %k.next = add i64 %k, 1
+  br i1 %apart, label %next, label %yes
+yes:
+  ret i1 true
+no:
+  ret i1 false
+}
+
+define internal i1 @bind_targets(ptr %entry, ptr %frame, ptr %sequence) {
+  %python = get Entry.python of %entry
+  %count = get Entry.output_count of %entry
+  %outputs = get Entry.outputs of %entry
+  br label %next
+next:
+  %i = phi i64 [ 0, %0 ], [ %i.next, %apart ]
+  %more = icmp slt i64 %i, %count
+  br i1 %more, label %one, label %all
+one:
+  %buffer = getelementptr %Buffer, ptr %outputs, i64 %i
+  %object = call ptr @item(ptr %python, ptr %sequence, i64 %count, i64 %i)
+  %missing = icmp eq ptr %object, null
+  br i1 %missing, label %no, label %found
+found:
+  %array = call ptr @target(ptr %python, ptr %object)
+  %unusual = icmp eq ptr %array, null
+  br i1 %unusual, label %no, label %usual
+usual:
+  %fits = call i1 @fits(ptr %array, ptr %buffer)
+  br i1 %fits, label %bound, label %no
+bound:
+  call void @bind(ptr %frame, ptr %buffer, ptr %array)
+  %leaf_count = get Entry.array_count of %entry
+  %place = add i64 %leaf_count, %i
+  %overlaps = call i1 @overlaps(ptr %entry, ptr %frame, i64 %place)
+  %i.next = add i64 %i, 1
+  br i1 %overlaps, label %no, label %apart
+apart:
+  br label %next
+all:
+  ret i1 true
+no:
+  ret i1 false
+}
+
+define ptr @into(ptr %self, ptr %arguments, i64 %count, ptr %names) {
+  %entry = call ptr @entry_of(ptr %self)
+  %wanted = get Entry.argument_count of %entry
+  %given = sub i64 %count, 1
+  %same = icmp eq i64 %given, %wanted
+  %positional = icmp eq ptr %names, null
+  %usual = and i1 %same, %positional
+  br i1 %usual, label %begin, label %unusual
+begin:
+  %frame = call ptr @take_frame(ptr %entry)
+  %no_frame = icmp eq ptr %frame, null
+  br i1 %no_frame, label %failed, label %check
+check:
+  %leaves = getelementptr ptr, ptr %arguments, i64 1
+  %bound = call i1 @bind_leaves(ptr %entry, ptr %frame, ptr %leaves)
+  br i1 %bound, label %targets, label %refused
+targets:
+  %sequence = load ptr, ptr %arguments
+  %fit = call i1 @bind_targets(ptr %entry, ptr %frame, ptr %sequence)
+  br i1 %fit, label %start, label %refused
+start:
+  %ok = call i1 @run_frame(ptr %entry, ptr %frame)
+  call void @give_frame(ptr %entry, ptr %frame)
+  br i1 %ok, label %finish, label %failed
+finish:
+  %python = get Entry.python of %entry
+  %none = get Python.none of %python
+  call void @Py_IncRef(ptr %none)
+  ret ptr %none
+refused:
+  call void @give_frame(ptr %entry, ptr %frame)
+  br label %unusual
+unusual:
+  %served = call ptr @careful(ptr %entry, ptr %arguments, i64 %count, ptr %names)
+  ret ptr %served
+failed:
+  ret ptr null
+}
+"""
+"""`into(outputs, *leaves)`."""

@@ -28,10 +28,7 @@ Fun = Callable[[Any], Any]
 
 
 class Fit(NamedTuple):
-    """One polynomial: `target(x)` on [low, high], error times `weight(x)`; degree per format (None: not needed).
-
-    With `below`, a quotient of polynomials: of the degree, over one of degree `below` that begins with 1 and is named NAME_divisor.
-    """
+    """One polynomial: `target(x)` on [low, high], error times `weight(x)`; degree per format (None: not needed)."""
 
     name: str
     meaning: str
@@ -41,7 +38,6 @@ class Fit(NamedTuple):
     high: float
     f32: int | None
     f64: int | None
-    below: int | None = None
 
 
 def chebyshev_grid(low: Any, high: Any, count: int) -> list[Any]:
@@ -115,36 +111,6 @@ def fit(spec: Fit, degree: int, format: str) -> tuple[list[float], float]:
     return best
 
 
-def rational_fit(spec: Fit, degree: int, below: int, format: str) -> tuple[list[float], list[float], float]:
-    """Numerator (of the degree), denominator (of degree `below`, beginning with 1) and weighted error.
-
-    The error P - f Q is linear in the coefficients; divided by the Q of the step before, it tends to that of P / Q (Loeb's method).
-    """
-    xs = chebyshev_grid(mp.mpf(spec.low), mp.mpf(spec.high), GRID)
-    values, weights = [spec.target(x) for x in xs], [abs(spec.weight(x)) for x in xs]
-    over = {("p", k): [x**k for x in xs] for k in range(degree + 1)}
-    under = {("q", k): [-v * x**k for x, v in zip(xs, values, strict=True)] for k in range(1, below + 1)}
-    basis = over | under
-    order = sorted(basis, key=lambda name: (name[1], name[0]))
-    fixed: dict[tuple[str, int], float] = {}
-    best: tuple[list[float], list[float], float] = ([], [], float("inf"))
-    current: dict[tuple[str, int], Any] = dict.fromkeys(order, mp.mpf(0))
-    for step, name in enumerate(order):
-        free = [n for n in order if n not in fixed]
-        for _ in range(10 if step == 0 else 3):
-            quotients = [w / horner([1, *(current["q", k] for k in range(1, below + 1))], x) for x, w in zip(xs, weights, strict=True)]
-            rest = [v - mp.fsum(mp.mpf(c) * basis[n][i] for n, c in fixed.items()) for i, v in enumerate(values)]
-            solution, _ = remez([basis[n] for n in free], rest, [abs(q) for q in quotients])
-            current = dict(zip(free, solution, strict=True)) | fixed
-        p = [rounded(current["p", k], format) for k in range(degree + 1)]
-        q = [1.0, *(rounded(current["q", k], format) for k in range(1, below + 1))]
-        error = max(abs((horner(p, x) / horner(q, x) - v) * w) for x, v, w in zip(xs, values, weights, strict=True))
-        if error < best[2]:
-            best = p, q, float(error)
-        fixed[name] = rounded(current[name], format)
-    return best
-
-
 HALF_LN2 = 0.34661
 CENTER = 4.0
 
@@ -195,8 +161,8 @@ FITS = [
     Fit("sin_half_turn", "(sin(x) / x - 1) / z, z = x²", odd(mp.sin), odd_weight(mp.sin), 0, 2.468, 3, 7),
     Fit("asin", "(asin(x) / x - 1) / z, z = x²", odd(mp.asin), odd_weight(mp.asin), 0, 0.25, 4, 11),
     Fit("atan", "(atan(x) / x - 1) / z, z = x²", odd(mp.atan), odd_weight(mp.atan), 0, 0.1717, 3, 10),
-    Fit("tanh", "tanh(x) / x, z = x²", per_x(mp.tanh), times_x(mp.tanh), 0, 9.02**2, 4, None, 4),
-    Fit("erf", "erf(x) / x, z = x²", per_x(mp.erf), times_x(mp.erf), 0, 3.925**2, 5, None, 5),
+    Fit("erf_exponent", "-log(erfc(t)) / t", lambda t: -mp.log(mp.erfc(t)) / t, lambda t: t * mp.erfc(t) / mp.erf(t), 0, 3.925, 7, None),
+    Fit("erf_exponent", "-log(erfc(t)) / t", lambda t: -mp.log(mp.erfc(t)) / t, lambda t: t * mp.erfc(t) / mp.erf(t), 0, 5.93, None, 22),
     Fit("erf_near", "erf(x) / x - 1, z = x²", lambda z: per_x(mp.erf)(z) - 1, times_x(mp.erf), 0, 0.811, 5, 12),
     Fit("erfc", "(1 + 2x) exp(x²) erfc(x), q = (x - 4) / (x + 4)", scaled_erfc, lambda q: 1 / scaled_erfc(q), mapped(0.44), mapped(10.2), 9, None),
     Fit("erfc", "(1 + 2x) exp(x²) erfc(x), q = (x - 4) / (x + 4)", scaled_erfc, lambda q: 1 / scaled_erfc(q), mapped(0.44), mapped(27.3), None, 20),
@@ -216,28 +182,18 @@ class Tables(NamedTuple):
 '''
 
 
-def entry(name: str, coefficients: list[float]) -> list[str]:
-    return [f"    {name}=(", *(f"        {c!r}," for c in coefficients), "    ),"]
-
-
 def table_file() -> str:
     """The text of the generated module."""
-    names = list(dict.fromkeys(n for spec in FITS for n in (spec.name, *([spec.name + "_divisor"] if spec.below else []))))
+    names = list(dict.fromkeys(spec.name for spec in FITS))
     lines = [HEADER + "\n".join(f"    {n}: Coefficients = _NONE" for n in names) + "\n"]
     for format in ("f32", "f64"):
         lines.append(f"\n{format.upper()} = Tables(")
         for spec in FITS:
-            degree = getattr(spec, format)
-            if degree is None:
-                continue
-            if spec.below is None:
+            if (degree := getattr(spec, format)) is not None:
                 coefficients, error = fit(spec, degree, format)
-                divisor = []
-            else:
-                coefficients, divisor, error = rational_fit(spec, degree, spec.below, format)
-            units = f"{error / EPSILON[format]:.3f} units of 2^-{BITS[format]}"
-            lines.append(f"    # {spec.meaning}, on [{spec.low:.4g}, {spec.high:.4g}]: {units}")
-            lines += entry(spec.name, coefficients) + (entry(spec.name + "_divisor", divisor) if divisor else [])
+                units = f"{error / EPSILON[format]:.3f} units of 2^-{BITS[format]}"
+                lines.append(f"    # {spec.meaning}, on [{spec.low:.4g}, {spec.high:.4g}]: {units}")
+                lines += [f"    {spec.name}=(", *(f"        {c!r}," for c in coefficients), "    ),"]
         lines.append(")")
     return "\n".join(lines) + "\n"
 

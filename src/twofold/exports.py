@@ -59,6 +59,7 @@ RENAMED: dict[str, tuple[str, str]] = {
     "int": ("ir.dtypes", "int32"),
     "long": ("ir.dtypes", "int64"),
     "short": ("ir.dtypes", "int16"),
+    "debugging": ("capture.debugging", ""),
     "errors": ("errors", ""),
     "options": ("support.options", ""),
     "random": ("tensors.random", ""),

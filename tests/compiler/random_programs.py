@@ -91,7 +91,9 @@ class Program:
         for i in self.inputs:
             a = i.array(self.seed)
             floating = i.dtype in FLOATS
-            t = twofold.tensor(a.astype(np.float64) if wide and floating else a, dtype=twofold.float64 if wide and floating else DTYPES[i.dtype])
+            t = twofold.tensor(
+                a.astype(np.float64) if wide and floating else a, dtype=twofold.float64 if wide and floating else DTYPES[i.dtype]
+            )
             result.append(t.requires_grad_() if requires_grad and floating else t)
         return result
 
@@ -204,7 +206,9 @@ class Maker:
     def slice(self, size: int) -> str:
         start, stop = sorted((self.rng.randint(0, size), self.rng.randint(0, size)))
         step = self.rng.choice(("", "", ":2", ":3"))
-        return self.rng.choice((":", f"{start}:", f"{start}:{stop}", f":{max(stop, 1)}{step}", f"{start}:{step}", "-1:", f"{self.rng.randrange(max(size, 1))}"))
+        return self.rng.choice(
+            (":", f"{start}:", f"{start}:{stop}", f":{max(stop, 1)}{step}", f"{start}:{step}", "-1:", f"{self.rng.randrange(max(size, 1))}")
+        )
 
     def index(self, shape: tuple[int, ...]) -> str:
         return ", ".join(self.slice(n) for n in shape[: self.rng.randint(1, len(shape))]) if shape else "..."
@@ -303,8 +307,15 @@ class Maker:
         if a is None or b is None:
             return False
         if self.registers[b].dtype == "bool":
-            return self.try_line(self.rng.choice(("tf.where({1}, {0}, 0.5)", "{0}.masked_fill({1}, -0.5)", "{0} * {1}", "tf.where({1}, {0}, -{0})")).format(a, b), self.registers[a].exact)
-        return self.try_line(self.rng.choice(("{0} + {1}", "{0} * {1}", "{0} - {1} / 2", "tf.where({1} > 1, {0}, {0} * 2)")).format(a, b), False)
+            return self.try_line(
+                self.rng.choice(("tf.where({1}, {0}, 0.5)", "{0}.masked_fill({1}, -0.5)", "{0} * {1}", "tf.where({1}, {0}, -{0})")).format(
+                    a, b
+                ),
+                self.registers[a].exact,
+            )
+        return self.try_line(
+            self.rng.choice(("{0} + {1}", "{0} * {1}", "{0} - {1} / 2", "tf.where({1} > 1, {0}, {0} * 2)")).format(a, b), False
+        )
 
     def integer(self) -> bool:
         logic = self.rng.random() < 0.4
@@ -372,7 +383,9 @@ class Maker:
         if name == "aminmax":
             return self.try_line(f"tuple(tf.aminmax({a}, dim={arguments}))", True)
         if name in ("max", "min", "sort"):
-            return self.try_line(f"tuple({a}.{name}({arguments}))" if name != "sort" else f"tuple({a}.sort({arguments}, stable=True))", True)
+            return self.try_line(
+                f"tuple({a}.{name}({arguments}))" if name != "sort" else f"tuple({a}.sort({arguments}, stable=True))", True
+            )
         if not self.registers[a].floating and self.rng.random() < 0.4:
             return self.try_line(f"{a}.{self.rng.choice(('sum', 'prod', 'cumsum'))}({arguments or 0})", True)
         return self.try_line(f"{a}.{name}({arguments})", True)
@@ -384,7 +397,10 @@ class Maker:
         s = self.registers[a].shape
         if len(s) >= 2 and self.rng.random() < 0.25:
             groups = self.rng.choice([g for g in range(1, max(s[1], 1) + 1) if s[1] % g == 0])
-            return self.try_line(self.rng.choice((f"F.batch_norm({a}, None, None, training=True)", f"F.group_norm({a}, {groups})", f"F.instance_norm({a})")), False)
+            return self.try_line(
+                self.rng.choice((f"F.batch_norm({a}, None, None, training=True)", f"F.group_norm({a}, {groups})", f"F.instance_norm({a})")),
+                False,
+            )
         if len(s) == 2 and self.rng.random() < 0.25 and s[0] and s[1]:
             target = self.add_input("i64", (s[0],), "index", s[1])
             smoothing = self.rng.choice(("", ", label_smoothing=0.1", ", reduction='sum'", ", reduction='none'", ", ignore_index=1"))
@@ -451,8 +467,25 @@ class Maker:
         s, d = r.shape, self.dim(r.shape)
         p, count = d % len(r.shape), self.rng.choice((1, 2, 4, 7))
         b = self.pick(lambda q: q.floating and q.shape == s and q.dtype == r.dtype)
-        kind = self.rng.choice(("scatter_add", "scatter_reduce", "index_add", "index_put", "index_copy", "index_fill", "scatter", "select_scatter", "slice_scatter", "masked_scatter"))
-        exact = r.exact and self.registers[b or a].exact and kind in ("index_copy", "index_fill", "scatter", "select_scatter", "slice_scatter", "index_put")
+        kind = self.rng.choice(
+            (
+                "scatter_add",
+                "scatter_reduce",
+                "index_add",
+                "index_put",
+                "index_copy",
+                "index_fill",
+                "scatter",
+                "select_scatter",
+                "slice_scatter",
+                "masked_scatter",
+            )
+        )
+        exact = (
+            r.exact
+            and self.registers[b or a].exact
+            and kind in ("index_copy", "index_fill", "scatter", "select_scatter", "slice_scatter", "index_put")
+        )
         if kind in ("scatter_add", "scatter"):
             i = self.add_input("i64", s, "index", s[d])
             return self.try_line(f"{a}.{kind}({d}, {i}, {b})", exact)
@@ -501,7 +534,9 @@ class Maker:
         if a is None:
             return False
         count = self.rng.randint(0, 3)
-        lines = [f"tf.cond(tf.abs({a}).sum() > {self.rng.choice((0.0777, 5.1234))}, lambda a: tf.relu(a) * 2 + 1, lambda a: a.flip(()) - 1, ({a},))"]
+        lines = [
+            f"tf.cond(tf.abs({a}).sum() > {self.rng.choice((0.0777, 5.1234))}, lambda a: tf.relu(a) * 2 + 1, lambda a: a.flip(()) - 1, ({a},))"
+        ]
         if not self.gradients:
             lines += [
                 f"tf.while_loop(lambda i, a: i < {count}, lambda i, a: (i + 1, tf.tanh(a) * 1.25 + i), (tf.tensor(0), {a}))",
@@ -520,7 +555,11 @@ def make(seed: int, gradients: bool = False, lines: int | None = None) -> Progra
     shape = m.shape()
     m.add_input(main, shape)
     m.add_input(main, m.rng.choice((shape, shape[1:], m.shape())))
-    m.add_input(m.rng.choice((*FLOATS, main, main)) if not gradients else main, m.shape(), m.rng.choice(("normal", "normal", "normal", "special" if not gradients else "normal")))
+    m.add_input(
+        m.rng.choice((*FLOATS, main, main)) if not gradients else main,
+        m.shape(),
+        m.rng.choice(("normal", "normal", "normal", "special" if not gradients else "normal")),
+    )
     if not gradients:
         m.add_input(m.rng.choice((*INTEGERS, "bool")), m.rng.choice((shape, shape, m.shape())))
         m.add_input(m.rng.choice(("bool", "i64")), m.rng.choice((shape, m.shape())))

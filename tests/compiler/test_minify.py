@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -25,6 +26,7 @@ from twofold.errors import ArgumentError, FileError, ParseError
 from twofold.ir.dtypes import bfloat16
 from twofold.ir.interpreter import Interpreter
 from twofold.ir.parser import parse_graph
+from twofold.runtime.target import host_target
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -142,17 +144,22 @@ def test_a_crash_is_a_fault_in_a_child(put: broken.Put) -> None:
     from twofold.compiler import faults
 
     def crash(*args: Any, **options: Any) -> Any:
-        os.abort()
+        os.kill(os.getpid(), signal.SIGKILL)
 
     graph = twofold.trace(network, ARGS).graph
     put(faults, "compile_graph", crash)
     fault = isolated_fault_of(graph, [a.numpy() for a in ARGS])
     assert fault is not None
     assert fault.kind == CRASH
-    assert "SIGABRT" in fault.text
+    assert "SIGKILL" in fault.text
 
 
 # --- minifying
+
+
+def run_python(path: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT)])}
+    return subprocess.run([sys.executable, str(path), *arguments], capture_output=True, text=True, env=environment, timeout=120)
 
 
 def test_scripts_show_the_fault(put: broken.Put, tmp_path: Path) -> None:
@@ -164,11 +171,18 @@ def test_scripts_show_the_fault(put: broken.Put, tmp_path: Path) -> None:
     assert [n.op.name for n in graph.nodes] == ["tanh"]
     assert graph.inputs[0].type.numel == 1
     assert "test_minify.py" in text
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT)])}
     for arguments, status, said in (((), 1, "fault: "), (("--mended",), 0, "no fault")):
-        run = subprocess.run([sys.executable, str(path), *arguments], capture_output=True, text=True, env=environment, timeout=120)
+        run = run_python(path, *arguments)
         assert (run.returncode, run.stderr) == (status, "")
         assert said in run.stdout
+
+
+def test_a_script_asks_the_predicate(tmp_path: Path) -> None:
+    path = debugging.minify(network, ARGS, broken.has_softmax, path=tmp_path / "repro.py", target=host_target())
+    assert f"'target': {host_target().name!r}" in path.read_text()
+    run = run_python(path)
+    assert (run.returncode, run.stderr) == (1, "")
+    assert "has_softmax is true" in run.stdout
 
 
 def test_a_fault_of_several_nodes(put: broken.Put) -> None:
@@ -192,8 +206,10 @@ def test_own_predicate_and_its_errors(tmp_path: Path) -> None:
     assert "mm" not in names
     with pytest.raises(ArgumentError, match="nothing to make smaller"):
         debugging.smallest(twofold.trace(network, ARGS).graph, [a.numpy() for a in ARGS], lambda graph, arrays: False)
+    with pytest.raises(ArgumentError, match="top of a module"):
+        debugging.minify(network, ARGS, fails, path=tmp_path / "repro.py")
     with pytest.raises(FileError):
-        debugging.minify(network, ARGS, fails, path=tmp_path / "nowhere" / "repro.py")
+        debugging.minify(network, ARGS, broken.has_softmax, path=tmp_path / "nowhere" / "repro.py")
 
 
 def test_delta_debugging_finds_a_smallest_set() -> None:

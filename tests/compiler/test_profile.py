@@ -160,7 +160,8 @@ def test_functions_of_a_module() -> None:
     module = ModuleText(
         "@table = constant i8 1\n@other = constant i8 2\ndeclare float @f(float)\ndeclare float @g(float)\n"
         "define void @a() {\nentry:\n  call void @b()\n  ret void\n}\n"
-        "define internal void @b() {\n  %x = load i8, ptr @table\n  call float @f(float 1.0)\n  ret void\n}\ndefine void @c() {\n  ret void\n}\n"
+        "define internal void @b() {\n  %x = load i8, ptr @table\n  call float @f(float 1.0)\n  ret void\n}\n"
+        "define void @c() {\n  ret void\n}\n"
     )
     text = module.alone(["a"])
     assert all(part in text for part in ("define void @a", "define internal void @b", "@table = ", "declare float @f"))

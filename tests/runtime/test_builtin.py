@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from twofold.runtime import builtin, counters
-from twofold.runtime.builtin import ARGUMENT, RESULT_NONE, RESULT_ONE, RESULT_TUPLE, BufferSpec, LeafSpec, Native
+from twofold.runtime.builtin import ARGUMENT, RESULT_NONE, RESULT_ONE, RESULT_TUPLE, BufferSpec, LeafSpec, Native, Signature
 from twofold.runtime.builtin_layout import STRUCTURES, expand, python_layout
 from twofold.runtime.codegen import build
 from twofold.runtime.entry import Frame
@@ -76,7 +76,7 @@ class Stopped(Exception):
 class Harness:
     """The two functions of one program, and what they called back."""
 
-    def __init__(self, is_long: bool = False, result: int = RESULT_TUPLE) -> None:
+    def __init__(self, is_long: bool = False, result: int = RESULT_TUPLE, stale: object = None) -> None:
         self.careful_calls: list[Any] = []
         self.new_frame_error: Exception | None = None
         target = host_target()
@@ -94,15 +94,15 @@ class Harness:
             self.careful_calls.append((args, kwargs))
             return "careful"
 
-        self.native = native = Native("product", code, target, new_frame, 4, explain, is_long)
+        self.native = native = Native("product", code, new_frame, 4, explain, is_long)
         leaves = [LeafSpec(ARGUMENT, k, buffer=BufferSpec(F32, SHAPE, 1 + k)) for k in range(2)]
         outputs = [BufferSpec(F32, SHAPE, 3 + k, written=True) for k in range(2)]
-        count = 2 if result == RESULT_TUPLE else 1
-        call = builtin.make_call(native, None, leaves, outputs[:2], 2, careful, result=result)
-        into = builtin.make_into(native, None, leaves, outputs, 2, careful, "into", "into(outputs, a, b)\n--\n\nText.")
+        signature = Signature(leaves, outputs, 2)
+        call = builtin.make_call(native, signature, careful, result=result, stale=stale)
+        into = builtin.make_into(native, signature, careful, "into", "into(outputs, a, b)\n--\n\nText.")
         assert call is not None, python_layout(None)
         assert into is not None
-        self.call, self.into, self.code, self.count = call, into, weakref.ref(code), count
+        self.call, self.into, self.code = call, into, weakref.ref(code)
 
 
 def array(seed: int = 0) -> np.ndarray:
@@ -303,6 +303,26 @@ def test_memory_stays_flat() -> None:
     assert sys.getallocatedblocks() - before < 100
     after = [sys.getrefcount(x) for x in (a, b, *outputs, F32)]
     assert all(abs(x - y) < 100 for x, y in zip(counts, after, strict=True))
+
+
+def test_arrays_that_nobody_has_are_written_again() -> None:
+    h = Harness(stale=object())
+    places = {tuple(x.ctypes.data for x in h.call(array(k), array(k + 1))) for k in range(5)}
+    assert len(places) == 1
+    kept = [h.call(array(k), array(k + 1)) for k in range(4)]
+    for k, results in enumerate(kept):
+        check(array(k), array(k + 1), results)
+    first = h.call(array(0), array(1))
+    view = first[1][1:]
+    expected = view.copy()
+    del first, kept
+    check(array(2), array(3), h.call(array(2), array(3)))
+    np.testing.assert_array_equal(view, expected)
+    x = array(0)
+    for _ in range(3):  # a result as the next argument
+        y = x + array(1)
+        x = h.call(x, array(1))[0]
+        np.testing.assert_array_equal(x, y)
 
 
 def test_threads() -> None:

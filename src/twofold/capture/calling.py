@@ -15,22 +15,11 @@ from typing import Any
 import numpy as np
 
 from twofold.capture.graph_module import GraphModule, InputSpec, Layout, Watched, check_signature, reorder
-from twofold.capture.reuse import OutputBuffers, ReusingCall, not_ordinary
+from twofold.capture.reuse import OutputBuffers, StaleArray
 from twofold.compiler.executable import Executable
 from twofold.ir.mode import GRAD, MODE, RECORDER, grad_enabled
 from twofold.runtime.builtin import (
-    ARGUMENT,
-    BOUND,
-    CONSTANT,
-    EITHER,
-    LEAF,
-    PLAIN,
-    RESULT_ONE,
-    RESULT_TUPLE,
-    BufferSpec,
-    LeafSpec,
-    TensorClass,
-    make_call,
+    ARGUMENT, BOUND, CONSTANT, EITHER, LEAF, PLAIN, RESULT_ONE, RESULT_TUPLE, BufferSpec, LeafSpec, Signature, TensorClass, make_call,
     make_into,
 )  # fmt: skip
 from twofold.support.errors import ArgumentError, AutogradError, InplaceError
@@ -123,7 +112,7 @@ class Calls:
         if self.buffers is None:
             return tuple(wrap(x) if isinstance(x, np.ndarray) else x for x in executable.run(*map(memory, tensors)))
         inputs = [executable.prepared(memory(t), b) for t, b in zip(tensors, executable.inputs, strict=True)]
-        arrays = self.buffers.take(tensors)
+        arrays = self.buffers.take()
         executable.call(inputs, arrays)
         outputs = [wrap(x) for x in arrays]
         self.buffers.keep(arrays, outputs)
@@ -166,14 +155,9 @@ class Calls:
         if leaves is None or result is None or executable.options.verify:
             return self.call
         outputs = [executable.buffer_spec(b) for b in executable.outputs]
-        arguments = len(self.module.layout.in_spec.children[0].children)
-        native = self.native
-        if self.buffers is None:
-            return make_call(native, TENSORS, leaves, outputs, arguments, self.call, result=result) or self.call
-        into = make_into(native, TENSORS, leaves, outputs, arguments, not_ordinary)
-        if into is None:
-            return self.call
-        return ReusingCall(self.buffers, into, self.call, [b.type for b in executable.outputs], result == RESULT_ONE)
+        signature = Signature(leaves, outputs, len(self.module.layout.in_spec.children[0].children), TENSORS)
+        stale = StaleArray(self.module.name) if self.buffers is not None else None
+        return make_call(self.native, signature, self.call, result=result, stale=stale) or self.call
 
     def builtin_into(self) -> Callable[..., None]:
         """`Program.run_into`; what is out of the ordinary goes to `into`."""
@@ -189,7 +173,7 @@ class Calls:
             else:
                 leaves.append(LeafSpec(BOUND, object=self.module.bindings[spec.path], gradient=EITHER, buffer=buffer))
         outputs = [executable.buffer_spec(b) for b in executable.outputs]
-        return make_into(self.native, TENSORS, leaves, outputs, position, self.into, doc=RUN_INTO_DOC) or self.into
+        return make_into(self.native, Signature(leaves, outputs, position, TENSORS), self.into, doc=RUN_INTO_DOC) or self.into
 
     def _call_leaves(self) -> list[LeafSpec] | None:
         """What the builtin function checks of a call; None where calls need more than it can check."""

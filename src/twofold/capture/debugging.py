@@ -57,38 +57,54 @@ def minify(
 ) -> Path:
     """Make the graph of a function smaller while it fails, and write a script that shows what is left; returns its path.
 
-    fails:    `fails(graph, arrays)`: whether the fault is there. Default: that of `bisect`, of the same kind as at first
+    fails:    `fails(graph, arrays)`: whether the fault is there; the script imports it, so that it must be defined at the top of a module.
+              Default: that of `bisect`, of the same kind as at first
     preamble: Python that the script runs first
-    The other parameters are those of `bisect`. Raises ArgumentError if the graph given does not fail, FileError if the file cannot be
-    written. The script compiles, verifies and exits with 1 while there is a fault (whatever `fails` looked at), with 0 once there is none.
+    The other parameters are those of `bisect`. The script exits with 1 while the fault is there, with 0 once it is mended. Raises
+    ArgumentError if the graph given does not fail, FileError if the file cannot be written.
     """
+    predicate = None if fails is None else _importable(fails)
     graph, arrays = _case(function, inputs)
     case = smallest(graph, arrays, fails, isolate=isolate, **options)
-    find = isolated_fault_of if isolate else fault_of
-    fault = find(case.graph, case.arrays, **options) or Fault("as asked", f"{case.graph.name}: the graph fails as `fails` says")
-    return write_script(path, case.graph, case.arrays, fault, options, preamble)
+    fault = fault_of_case(case.graph, case.arrays, isolate, **options) if fails is None else None
+    fault = fault or Fault("as asked", f"{case.graph.name}: {predicate[1] if predicate else 'the check'} is true")
+    return write_script(path, case.graph, case.arrays, fault, options, preamble, predicate)
+
+
+def _importable(fails: Fails) -> tuple[str, str]:
+    """Module and name under which a script finds a function."""
+    module, name = getattr(fails, "__module__", "__main__"), getattr(fails, "__qualname__", "<")
+    if module == "__main__" or not name.isidentifier():
+        raise ArgumentError(
+            "minify: the script that is written imports `fails`, so it must be a function at the top of a module that can be imported, "
+            f"not {module}.{name}; debugging.smallest takes any function, and returns the graph"
+        )
+    return module, name
 
 
 def smallest(graph: Graph, arrays: Sequence[Any], fails: Fails | None = None, *, isolate: bool = False, **options: Any) -> Case:
     """The smallest graph and inputs found that fail; see `minify`."""
     if fails is None:
-        find = isolated_fault_of if isolate else fault_of
-        fault = find(graph, arrays, **options)
+        fault = fault_of_case(graph, arrays, isolate, **options)
         if fault is None:
             raise ArgumentError(f"minify: {graph.name} compiles, and its verified run agrees with the interpreter: there is no fault")
         kind = fault.kind
 
         def fails(graph: Graph, arrays: Sequence[Any]) -> bool:
-            found = find(graph, arrays, **options)
+            found = fault_of_case(graph, arrays, isolate, **options)
             return found is not None and found.kind == kind
 
     return Shrinker(fails).shrink(graph, arrays)
 
 
+def fault_of_case(graph: Graph, arrays: Sequence[Any], isolate: bool = False, **options: Any) -> Fault | None:
+    """What is wrong with the compiled form of a graph for these arrays, or None; `isolate`: asked in a forked child."""
+    return (isolated_fault_of if isolate else fault_of)(graph, arrays, **options)
+
+
 def _fault_finder(check: Fails | None, isolate: bool, options: dict[str, Any]) -> Callable[[Graph, Sequence[Any]], Fault | None]:
     if check is None:
-        find = isolated_fault_of if isolate else fault_of
-        return lambda graph, arrays: find(graph, arrays, **options)
+        return lambda graph, arrays: fault_of_case(graph, arrays, isolate, **options)
     asked = check
     return lambda graph, arrays: Fault("as asked", f"{graph.name}: `check` is true") if asked(graph, arrays) else None
 
@@ -103,4 +119,4 @@ def _case(function: Any, inputs: Sequence[Any]) -> tuple[Graph, list[Any]]:
     return module.graph, argument_arrays(module, tuple(inputs), {})
 
 
-__all__ = ["Case", "Fault", "Finding", "bisect", "minify", "smallest"]
+__all__ = ["Case", "Fault", "Finding", "bisect", "fault_of_case", "minify", "smallest"]

@@ -16,7 +16,7 @@ from twofold.capture.trace.tracer import trace
 from twofold.compiler.executable import Executable
 from twofold.compiler.pipeline import compile_graph
 from twofold.ir.mode import RECORDER, grad_mode
-from twofold.runtime.builtin import BOUND, EITHER, RESULT_NONE, LeafSpec, make_call
+from twofold.runtime.builtin import BOUND, EITHER, RESULT_NONE, LeafSpec, Signature, make_call
 from twofold.runtime.entry import Frame
 from twofold.support.errors import GuardError, InplaceError, TraceError
 from twofold.support.pytree import tree_flatten, tree_unflatten
@@ -84,7 +84,7 @@ class Bound:
             (executable.outputs[output].slot, executable.inputs[k].slot, executable.inputs[k].nbytes) for k, output in self.written.items()
         ]
         native = executable.native(len(leaves), self.new_frame)
-        return make_call(native, TENSORS, leaves, (), 0, self.run, result=RESULT_NONE, copies=copies)
+        return make_call(native, Signature(leaves, (), 0, TENSORS), self.run, result=RESULT_NONE, copies=copies)
 
     def stage(self) -> None:
         """Copy the inputs that are not in C order to where the program reads them."""

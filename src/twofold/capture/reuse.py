@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from sys import getrefcount
 from typing import Any, NoReturn
 
 import numpy as np
 
 from twofold.compiler.executable import Executable
-from twofold.ir.types import TensorType
 from twofold.support.errors import StaleOutput
-from twofold.tensors.core import Tensor, wrap_typed
 
 
 class StaleArray:
@@ -48,38 +45,33 @@ for _name in (*(p + n for n in _OPERATORS for p in ("", "r", "i")), *_OTHERS):
 
 
 class OutputBuffers:
-    """The outputs of the last call of one program.
+    """The outputs of the last call of one program, for calls that its builtin function (which does the same) does not serve.
 
-    `take` gives arrays for the next call. A tensor of the last call that somebody still has becomes stale. But an array that something else
-    looks at (a view, NumPy, a value saved for backward), or that is an argument of the next call, is left to it, and a new one taken.
+    `take` gives arrays for the next call. A tensor of the last call that somebody still has becomes stale, unless something else looks at its
+    array (an argument of the next call, a view, NumPy, a value saved for backward): then the array is left to them, and a new one taken.
     Several threads may call: those that find no arrays take new ones.
     """
 
     def __init__(self, executable: Executable) -> None:
-        self._name = executable.name
+        self._stale = StaleArray(executable.name)
         self._new = executable.fresh_outputs
         self._last: list[tuple[list[Any], list[Any]]] = []
 
-    def take(self, arguments: Sequence[Any]) -> list[Any]:
-        """An array for each output."""
+    def take(self) -> list[Any]:
+        """An array for each output. What enters the call is to be held by the caller."""
         try:
             arrays, tensors = self._last.pop()
         except IndexError:
             return self._new()
-        given = {*map(id, arguments)}
         for k in range(len(arrays)):  # by number: a variable would be one more reference to what is counted
-            is_argument = False
-            if tensors:
-                is_argument = id(tensors[k]) in given
-                if not is_argument and getrefcount(tensors[k]) > _ALONE:
-                    tensors[k]._array = StaleArray(self._name)
-                tensors[k] = None
-            if is_argument or getrefcount(arrays[k]) > _ALONE:
+            if getrefcount(arrays[k]) > _ALONE + 1 or tensors[k]._array is not arrays[k]:
                 arrays[k] = np.empty_like(arrays[k])
+            elif getrefcount(tensors[k]) > _ALONE:
+                tensors[k]._array = self._stale
         return arrays
 
     def keep(self, arrays: list[Any], tensors: list[Any]) -> None:
-        """Remember the outputs of a call: arrays, and the tensors around them, if such were returned."""
+        """Remember the arrays of a call, and the tensors around them."""
         self._last = [(arrays, tensors)]
 
 
@@ -90,33 +82,3 @@ def _references() -> int:
 
 
 _ALONE = _references()
-
-
-class ReusingCall:
-    """An ordinary call of a program that reuses its outputs: checked and run by the builtin function `into`, which returns NotImplemented
-    for calls that are out of the ordinary; they go to `careful`."""
-
-    __slots__ = ("_buffers", "_careful", "_into", "_single", "_types")
-
-    def __init__(
-        self, buffers: OutputBuffers, into: Callable[..., Any], careful: Callable[..., Any], types: Sequence[TensorType], single: bool
-    ) -> None:
-        self._buffers, self._into, self._careful, self._types, self._single = buffers, into, careful, tuple(types), single
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if kwargs:
-            return self._careful(*args, **kwargs)
-        arrays = self._buffers.take(args)
-        if self._into(arrays, *args) is not None:
-            return self._careful(*args)
-        kinds = {*map(type, args)}
-        as_arrays = np.ndarray in kinds and Tensor not in kinds
-        tensors: list[Any] = [] if as_arrays else list(map(wrap_typed, arrays, self._types))
-        self._buffers.keep(arrays, tensors)
-        results = arrays if as_arrays else tensors
-        return results[0] if self._single else tuple(results)
-
-
-def not_ordinary(*args: Any, **kwargs: Any) -> Any:
-    """What the builtin function of a `ReusingCall` hands calls to that it does not serve."""
-    return NotImplemented

@@ -18,12 +18,14 @@ from rich.table import Table
 
 from twofold.capture.aot import aot
 from twofold.capture.trace.tracer import trace
+from twofold.cli import compiled
 from twofold.data.loader import DataLoader
 from twofold.data.uci_digits import digits
 from twofold.ir.mode import grad_mode
 from twofold.ir.tabular import format_tabular
 from twofold.models.digits import DigitsNet
 from twofold.optim.adam import AdamW
+from twofold.runtime.target import host_target, why_not_here
 from twofold.support.errors import TwofoldError
 from twofold.tensors.core import Tensor, memory
 from twofold.tensors.functions import FUNCTIONS
@@ -32,7 +34,7 @@ from twofold.viz.backward import show_graph
 
 BATCH, LEARNING_RATE, GOAL = 64, 2e-3, 0.97
 TOLERANCE = 1e-5
-"""Largest allowed difference between eager and graph, relative to the largest value."""
+"""Largest allowed difference between eager and graph, interpreted or compiled, relative to the largest value."""
 cross_entropy = FUNCTIONS["cross_entropy"]
 
 
@@ -133,6 +135,38 @@ def compare(model: DigitsNet, images: Tensor, labels: Tensor, clock: Clock, cons
         "difference_gradients": max(difference(eager_grads[k], static_grads[k]) for k in eager_grads),
         "difference_gradients_joint": max(difference(eager_grads[k], memory(joint_grads["model." + k])) for k in eager_grads),
         "static": graph,
+        "joint": joint,
+    }
+
+
+def compare_compiled(model: DigitsNet, joint: Any, images: Tensor, labels: Tensor, clock: Clock, console: Console) -> dict[str, Any]:
+    """Compile the model and its training step for this batch size, show the kernels, compare with eager, and time all three ways.
+
+    On a machine without native code it says why, and the figures are empty.
+    """
+    reason = why_not_here(host_target())
+    if reason:
+        console.print(f"Nothing is compiled: {reason}", markup=False)
+        return {}
+    with clock.stage("compile"):
+        graph = trace(model, (images,))
+        forward, both, figures = compiled.compile_both(graph, joint)
+    compiled.show(forward, figures, console)
+    model.zero_grad()
+    loss = cross_entropy(model(images), labels)
+    loss.backward()
+    eager = gradients(model)
+    joint_loss, joint_gradients = both(images, labels)
+    with grad_mode(False):
+        scores = difference(memory(model(images)), memory(forward(images)))
+    with clock.stage("timing"):
+        seconds = compiled.times(model, cross_entropy, graph, joint, forward, both, (images, labels))
+    return figures | {
+        "loss_compiled": joint_loss.item(),
+        "difference_loss_compiled": difference(memory(loss.detach()), memory(joint_loss)),
+        "difference_outputs_compiled": scores,
+        "difference_gradients_compiled": max(difference(eager[k], memory(joint_gradients["model." + k])) for k in eager),
+        "seconds_per_call": seconds,
     }
 
 
@@ -154,6 +188,7 @@ def run_tour(epochs: int, seed: int, json_path: Path | None, quiet: bool) -> int
     images, labels = next(iter(DataLoader(test_set, batch_size=BATCH)))
     figures = compare(model, images, labels, clock, console)
     static = figures.pop("static")
+    figures |= compare_compiled(model, figures.pop("joint"), images, labels, clock, console)
     with clock.stage("evaluation"):
         reached = accuracy(model, test_loader)
         static_reached = accuracy(static, test_loader)
@@ -165,7 +200,7 @@ def run_tour(epochs: int, seed: int, json_path: Path | None, quiet: bool) -> int
         "seed": seed,
         "seconds": clock.seconds,
     }
-    agree = all(figures[k] <= TOLERANCE for k in ("difference_outputs", "difference_gradients", "difference_gradients_joint"))
+    agree = all(figures[k] <= TOLERANCE for k in figures if k.startswith("difference_"))
     summary(summary_console, figures, agree)
     if reached < GOAL:
         summary_console.print(
@@ -190,10 +225,28 @@ def summary(console: Console, figures: dict[str, Any], agree: bool) -> None:
         f"differ by at most {figures['difference_gradients']:.1e} through the graph, "
         f"{figures['difference_gradients_joint']:.1e} by the joint graph",
     )
+    if "kernels" in figures:
+        summarise_compiled(table, figures)
     table.add_row("eager and graph", "agree" if agree else "DISAGREE")
     for name, seconds in figures["seconds"].items():
         table.add_row(f"time: {name}", f"{seconds * 1e3:.0f} ms")
     console.print(table)
+
+
+def summarise_compiled(table: Table, figures: dict[str, Any]) -> None:
+    """The closing table's rows about the compiled programs."""
+    table.add_row(
+        "compiled",
+        f"{figures['kernels']} kernels and {figures['host_steps']} host steps; forward and backward together "
+        f"{figures['joint_kernels']} and {figures['joint_host_steps']}",
+    )
+    table.add_row(
+        "compiled results",
+        f"outputs differ by at most {figures['difference_outputs_compiled']:.1e}, "
+        f"gradients by {figures['difference_gradients_compiled']:.1e}",
+    )
+    for what, seconds in figures["seconds_per_call"].items():
+        table.add_row(f"{what}, per call", ", ".join(f"{way} {s * 1e3:.2f} ms" for way, s in seconds.items()))
 
 
 def write_json(path: Path, figures: dict[str, Any]) -> None:

@@ -342,11 +342,11 @@ def _in_place_pairs(actions: list[Any], first: dict[str, int], last: dict[str, i
         real = dict(zip(a.spec.buffers, a.buffers, strict=True))
         out = real[s.buffer]
         loads = [e for e in walk(s.value) if e.op == "load"]
-        for local, name in real.items():
+        for name in dict.fromkeys(real.values()):
             info = temporaries.get(name)
             if info is None or out not in temporaries or name == out or last.get(name) != a.step or first.get(out) != a.step:
                 continue
-            mine = [e for e in loads if e.attr[0] == local]
+            mine = [e for e in loads if real[e.attr[0]] == name]  # under all its names: a view of it is another buffer of the spec
             if info.nbytes == temporaries[out].nbytes and all(e.attr[1] == s.offset and not e.args and not e.attr[2] for e in mine):
                 pairs[out] = name
                 break

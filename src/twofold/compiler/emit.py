@@ -15,7 +15,7 @@ from twofold.compiler.evaluate import identity
 from twofold.compiler.expr import COSTS, Expr, dtype_of, is_float, walk
 from twofold.compiler.llvm import REGISTERS, Function, Module, Operand, Val, number, vector
 from twofold.compiler.schedule import schedule
-from twofold.compiler.schedule_tree import CHUNK, Finish, Flush, Init, Launch, Limit, Loop, Node, Rows, Schedule, Step, Tile
+from twofold.compiler.schedule_tree import CHUNK, Finish, Flush, Init, Launch, Limit, Loop, Node, Rows, Schedule, Step, Tile, Transpose
 from twofold.compiler.spec import Buffer, Reduce, Stage, Store, roots_of
 from twofold.runtime.target import Target
 
@@ -118,6 +118,8 @@ class _LaunchWriter:
                 self._tile(node)
             elif isinstance(node, Rows):
                 self._grouped(node)
+            elif isinstance(node, Transpose):
+                self._transpose(node)
             elif isinstance(node, Step):
                 self._step(node.stages)
             elif isinstance(node, Init):
@@ -185,9 +187,34 @@ class _LaunchWriter:
         self._nodes(node.body)
         self.rows = None
 
+    def _transpose(self, node: Transpose) -> None:
+        """Squares through stack memory: loaded along `dim`, transposed, then read row by row."""
+        at, f, values, tile = self.at, self.f, self.values, self.at.tile
+        assert tile is not None
+        lanes, first = tile.lanes, at.env[node.dim]
+        places = {}
+        for e in node.loads:
+            buffer, offset, _, stored = e.attr
+            element, step = STORED[stored.short], offset.coefficient(tile.dim)
+            start = f.gep(values.pointers[buffer], at.index(offset), element)
+            size = stored.itemsize
+            rows = [f.load(vector(element, lanes), f.gep(start, k * step, element), size) for k in range(lanes)]
+            places[e] = f.scratch(lanes * lanes * size)
+            for j, column in enumerate(f.transposed(rows)):
+                f.store(column, f.gep(places[e], j * lanes, element), size)
+        with f.loop(0, lanes) as k, at.scope():
+            at.env[node.dim] = f.add(first, k)
+            for e, place in places.items():
+                stored = e.attr[3]
+                element = STORED[stored.short]
+                row = f.load(vector(element, lanes), f.gep(place, f.mul(k, lanes), element), stored.itemsize)
+                at.keep((e, 0), values.from_memory(row, stored))
+            self._nodes(node.body)
+        at.env[node.dim] = first
+
     def _hoist(self, node: Node) -> None:
         """Compute here what the body of a loop needs and does not change in it."""
-        inside = {n.dim for n in node.walk() if isinstance(n, Loop)}
+        inside = {n.dim for n in node.walk() if isinstance(n, Loop | Transpose)}
         if any(isinstance(n, Tile) for n in node.walk()) and self.launch.vector is not None:
             inside.add(self.launch.vector)
         for n in node.walk():

@@ -22,6 +22,8 @@ COMPOSED = frozenset((
     "logical_and", "logical_or", "logical_xor", "left_shift", "right_shift", "logaddexp", "logaddexp2", "softplus", "sinc",
 ))  # fmt: skip
 """Functions written here from others."""
+ROUNDED_TWICE = frozenset(("hypot", "logaddexp", "logaddexp2", "softplus", "xlogy", "xlog1py", "sinc"))
+"""Composed functions whose steps round: strict float32 computes them in float64."""
 UNSUPPORTED_FUNCTIONS = frozenset(SCALAR_FUNCTIONS) - ELEMENTARY - COMPOSED
 """Functions that no kernel computes: operations that use them run on the host."""
 PREDICATES = {
@@ -86,6 +88,8 @@ class Functions:
         f, x = self.f, args[0]
         if op in ELEMENTARY:
             return getattr(self.math(x), op)(*args)
+        if self.strict and op in ROUNDED_TWICE:
+            return self._strict(op, args, type)
         simple: dict[str, Callable[..., Val]] = {"add": f.fadd, "sub": f.fsub, "mul": f.fmul, "divide": f.fdiv}
         if op in simple:
             return simple[op](x, args[1])
@@ -94,6 +98,15 @@ class Functions:
             return self._intrinsic(intrinsic[op], *args)
         if op == "max" or op == "min":
             return self._intrinsic(op + "imum", *args)
+        return getattr(self, "_float_" + op)(*args)
+
+    def _strict(self, op: str, args: list[Val], type: str) -> Val:
+        """float32 in float64, rounded once. float64 composed of correctly rounded steps; hypot is the C library's."""
+        wide = Functions(self.f, self.target, False)
+        if type == "f32":
+            return self.f.convert("fptrunc", getattr(wide, "_float_" + op)(*(self.f.convert("fpext", a, "double") for a in args)), "float")
+        if op == "hypot":
+            return self.math(args[0]).own.per_lane("hypotl", *args, through=self.math(args[0]).long_double)
         return getattr(self, "_float_" + op)(*args)
 
     def _intrinsic(self, name: str, *args: Val) -> Val:
@@ -133,12 +146,30 @@ class Functions:
         return self._intrinsic("trunc", self.f.fdiv(x, y))
 
     def _float_fmod(self, x: Val, y: Val) -> Val:
-        return self.f.binary("frem", x, y)
+        """The exact remainder with the dividend's sign: from the quotient where that is small, else the C library's, lane by lane."""
+        f = self.f
+        wide = x.element == "float" and not self.target.has_fma
+        if not x.is_vector or not (wide or self.target.has_fma):
+            return f.binary("frem", x, y)
+        a, b = self._intrinsic("fabs", x), self._intrinsic("fabs", y)
+        if wide:
+            a, b = f.convert("fpext", a, "double"), f.convert("fpext", b, "double")
+        ratio = f.fdiv(a, b)
+        whole = self._intrinsic("trunc", ratio)
+        # exact: the quotient is right or too large by 1
+        r = f.fsub(a, f.fmul(whole, b, ""), "") if wide else f.fma(f.fneg(whole), b, a)
+        r = f.select(f.fcmp("olt", r, 0.0), f.fadd(r, b, ""), r)
+        near = self._intrinsic("copysign", f.convert("fptrunc", r, "float") if wide else r, x)
+        simple = f.binary("and", f.fcmp("olt", ratio, 2.0**22), f.fcmp("olt", b, math.inf))
+        slot = f.variable(x.type, near)
+        with f.when(self.math(x).own.any_lane(f.binary("xor", simple, True))):
+            f.set(slot, f.select(simple, near, f.binary("frem", x, y)))
+        return f.get(slot, x.type)
 
     def _divided(self, x: Val, y: Val) -> tuple[Val, Val]:
         """(the remainder with the dividend's sign, whether floor division moves it to the divisor's)."""
         f = self.f
-        r = f.binary("frem", x, y)
+        r = self._float_fmod(x, y)
         return r, f.binary("and", f.fcmp("une", r, 0.0), f.binary("xor", f.fcmp("olt", y, 0.0), f.fcmp("olt", r, 0.0)))
 
     def _float_remainder(self, x: Val, y: Val) -> Val:

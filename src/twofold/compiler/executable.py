@@ -87,9 +87,7 @@ class Executable:
                 frame.raise_stopped(status)
             raise fault(assembly, frame.error)
 
-        return Native(
-            self.name, self.code, self.target, new_frame or self.new_frame, leaves + len(self.outputs), explain, self._is_long()
-        )  # fmt: skip
+        return Native(self.name, self.code, new_frame or self.new_frame, leaves + len(self.outputs), explain, self._is_long())
 
     def _is_long(self) -> bool:
         """Whether a run is worth giving up the GIL for. What is not known (templates, host steps, loops) counts as long."""

@@ -1,4 +1,4 @@
-"""Host steps: operations without a native kernel, run by NumPy on the program's buffers."""
+"""Host steps: operations without a native kernel, run by NumPy on the program's buffers, in the forms that eager tensors run."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from twofold.compiler.assemble import BufferInfo, HostCall
 from twofold.ir.effects import TOKEN_VALUE
 from twofold.ir.graph import Node, Value, input_types
 from twofold.ir.interpreter import describe
+from twofold.ir.op import Op
 from twofold.ir.run import make_kernel
 from twofold.ir.types import TensorType, scalar_type
 
@@ -29,7 +30,10 @@ class HostRunner:
 
     def __init__(self, hosts: list[HostCall], buffers: Mapping[str, BufferInfo], resolve: Callable[[Value], str]) -> None:
         self.buffers, self.resolve = buffers, resolve
-        self.steps = [(call, [(n, _kernel(n)) for n in (*call.views, call.node)]) for call in hosts]
+        self.steps = [
+            (call, [*((n, _kernel(n, n.op.reference)) for n in call.views), (call.node, _kernel(call.node, _fastest(call.node.op)))])
+            for call in hosts
+        ]
 
     def run(self, number: int, table: Any) -> None:
         """One step."""
@@ -61,6 +65,11 @@ class HostRunner:
             raise
 
 
-def _kernel(node: Node) -> Callable[..., Any]:
+def _fastest(op: Op) -> Callable[..., Any]:
+    """The form that eager tensors run."""
+    return op.eager or op.reference
+
+
+def _kernel(node: Node, form: Callable[..., Any]) -> Callable[..., Any]:
     types = tuple(v.type for v in node.outputs)
-    return make_kernel(node.op, input_types(node.inputs, scalar_type), types if node.op.several else types[0], node.attributes)
+    return make_kernel(node.op, input_types(node.inputs, scalar_type), types if node.op.several else types[0], node.attributes, form)

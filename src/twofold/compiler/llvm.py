@@ -239,6 +239,22 @@ class Function:
         picks = ", ".join("i32 poison" if i < 0 else f"i32 {i}" for i in order)
         return self.let(vector(a.element, len(order)), f"shufflevector {a.type} {a}, {a.type} {other}, <{len(order)} x i32> <{picks}>")
 
+    def transposed(self, rows: list[Val]) -> list[Val]:
+        """The columns of a square of n vectors of n lanes, a power of two: log2 n rounds of exchanging halves."""
+        n = len(rows)
+        half = 1
+        while half < n:
+            low = [i if not i & half else n + i - half for i in range(n)]
+            high = [i + half if not i & half else n + i for i in range(n)]
+            following = list(rows)
+            for i in range(n):
+                if not i & half:
+                    following[i] = self.shuffle(rows[i], rows[i + half], low)
+                    following[i + half] = self.shuffle(rows[i], rows[i + half], high)
+            rows = following
+            half *= 2
+        return rows
+
     def call(self, name: str, result: str, *args: Val) -> Val:
         text = f"call {result} @{name}({', '.join(f'{a.type} {a}' for a in args)})"
         if result == "void":

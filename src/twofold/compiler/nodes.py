@@ -120,8 +120,8 @@ def cone(targets: Iterable[Value], known: Callable[[Value], bool]) -> list[Node]
     """The nodes that compute `targets` from known values, in an order in which they can run. Targets themselves count as unknown."""
     order: list[Node] = []
     done: set[Node] = set()
-    roots = set(targets)
-    stack: list[tuple[Node, bool]] = [(v.node, False) for v in roots if v.node is not None]
+    roots = dict.fromkeys(targets)
+    stack: list[tuple[Node, bool]] = [(v.node, False) for v in reversed(roots) if v.node is not None]
     while stack:
         node, ready = stack.pop()
         if node in done:

@@ -6,7 +6,7 @@ import base64
 import io
 import os
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from twofold.ir.graph import Graph
 from twofold.ir.parser import parse_graph
 from twofold.ir.printer import elements, print_graph
 from twofold.ir.types import TensorType, type_of
+from twofold.runtime.target import Target
 from twofold.support.errors import ArgumentError, FileError, ParseError
 
 SHORT = 64
@@ -32,7 +33,7 @@ Run it: it exits with 1 while the fault is there, with 0 once it is mended.
 import sys
 
 from twofold.compiler.reproducing import run_script
-{preamble}
+{predicate}{preamble}
 GRAPH = r"""
 {graph}"""
 INPUTS = [
@@ -42,20 +43,31 @@ OPTIONS = {options}
 KIND = {kind!r}
 
 if __name__ == "__main__":
-    sys.exit(run_script(GRAPH, INPUTS, OPTIONS, KIND))
+    sys.exit(run_script(GRAPH, INPUTS, OPTIONS, KIND{argument}))
 '''
 
 
 def write_script(
-    path: str | os.PathLike[str], graph: Graph, arrays: Sequence[Any], fault: Fault, options: Mapping[str, Any], preamble: str = ""
-) -> Path:
-    """Write a script that shows `fault`. `preamble`: Python that runs first. Raises FileError if the file cannot be written."""
+    path: str | os.PathLike[str], graph: Graph, arrays: Sequence[Any], fault: Fault, options: Mapping[str, Any], preamble: str = "",
+    predicate: tuple[str, str] | None = None,
+) -> Path:  # fmt: skip
+    """Write a script that shows `fault`.
+
+    preamble:  Python that runs first
+    predicate: module and name of a function that says whether the fault is there; without it the graph is compiled and verified
+    Raises FileError if the file cannot be written.
+    """
     if '"""' in (text := print_graph(graph)):
         raise ArgumentError('the text of the graph holds """, which a script cannot')
     title = fault.text.split("\n")[0].replace('"""', "'''").replace("\\", "/")
     inputs = "\n".join(f"    {encoded(a)!r},  # {v.name}" for v, a in zip(graph.inputs, arrays, strict=True))
     first = f"\n{preamble.strip()}\n" if preamble else ""
-    script = TEMPLATE.format(title=title, preamble=first, graph=text, inputs=inputs, options=dict(options), kind=fault.kind)
+    imported = f"from {predicate[0]} import {predicate[1]} as fails\n" if predicate else ""
+    shown = {k: v.name if isinstance(v, Target) else v for k, v in options.items()}
+    script = TEMPLATE.format(
+        title=title, predicate=imported, preamble=first, graph=text, inputs=inputs, options=shown, kind=fault.kind,
+        argument=", fails" if predicate else "",
+    )  # fmt: skip
     try:
         Path(path).write_text(script, encoding="utf-8")
     except OSError as e:
@@ -65,7 +77,7 @@ def write_script(
 
 def encoded(array: Any) -> str:
     """An array as text: `f32[2]{1.0, 2.0}`, or `f32[100] base64 …` (zlib)."""
-    array = np.ascontiguousarray(array)
+    array = np.array(array, order="C")
     t = type_of(array)
     text = elements(array) if array.size <= SHORT else None
     if text is not None:
@@ -101,11 +113,17 @@ def _number(word: str, dtype: np.dtype) -> Any:
     return int(word) if dtype.kind in "iu" else float(word)
 
 
-def run_script(graph: str, inputs: Sequence[str], options: Mapping[str, Any], kind: str) -> int:
+def run_script(
+    graph: str, inputs: Sequence[str], options: Mapping[str, Any], kind: str, fails: Callable[[Graph, Sequence[Any]], bool] | None = None
+) -> int:
     """What a script does: 1, and the fault on standard output, if the graph has a fault; 0 if it has none."""
-    fault = fault_of(parse_graph(graph.strip()), [decoded(text) for text in inputs], **options)
+    parsed, arrays = parse_graph(graph.strip()), [decoded(text) for text in inputs]
+    if fails is None:
+        fault = fault_of(parsed, arrays, **options)
+    else:
+        fault = Fault(kind, f"{fails.__name__} is true") if fails(parsed, arrays) else None
     if fault is None:
-        print("no fault: compiled and interpreted agree")
+        print("no fault: compiled and interpreted agree" if fails is None else f"no fault: {fails.__name__} is false")
         return 0
     other = "" if fault.kind == kind else f" (another one than when this was written: {kind})"
     print(f"fault{other}: {fault.text}")

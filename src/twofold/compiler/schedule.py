@@ -15,7 +15,7 @@ from twofold.compiler.affine import ZERO, Affine, affine
 from twofold.compiler.contiguity import vector_dim
 from twofold.compiler.expr import ARITHMETIC, COSTS, FREE, Expr, acc, dtype_of, load, walk
 from twofold.compiler.schedule_forms import Rewriting, is_ordered, normal_form, with_fast_gelu, with_reciprocals
-from twofold.compiler.schedule_kinds import build_tree
+from twofold.compiler.schedule_kinds import build_tree, crossing_loads
 from twofold.compiler.schedule_rows import keep_rows
 from twofold.compiler.schedule_tree import CHUNK, Launch, Schedule
 from twofold.compiler.spec import Buffer, KernelSpec, Reduce, Stage, Store, roots_of
@@ -295,11 +295,13 @@ class _Maker:
         if launch.chunked is not None:
             return
         strides = self._strides(launch.stages)
+        if launch.kind == "pointwise":
+            launch.across = self._across(launch)
         own = launch.inner if launch.kind == "split" else launch.outer
         dims = sorted((d for d in own if allowed is None or d in allowed), key=lambda d: (d == launch.vector, -strides[d]))
         lanes = lanes_of(launch.stages, self.target)
         wanted = max(1, min(most, int(estimated_ns(launch.stages, self.sizes) / CHUNK_NS)))
-        unit = {d: 4 * lanes if d == launch.vector else 1 for d in dims}
+        unit = {d: 4 * lanes if d == launch.vector else lanes if d == launch.across else 1 for d in dims}
         count = {d: -(-self.sizes[d] // unit[d]) for d in dims}
         chosen = next((d for d in dims if count[d] >= wanted), max(dims, key=lambda d: count[d], default=None))
         if chosen is None or wanted == 1:
@@ -308,6 +310,16 @@ class _Maker:
         wanted = min(wanted, count[chosen])
         launch.per_chunk = -(-count[chosen] // wanted) * unit[chosen]
         launch.chunked, launch.chunks = chosen, -(-self.sizes[chosen] // launch.per_chunk)
+
+    def _across(self, launch: Launch) -> str | None:
+        """The dimension that the most loads cross the vectors along, if squares fit."""
+        d, lanes = launch.vector, lanes_of(launch.stages, self.target)
+        if d is None or self.sizes[d] < lanes or any(s.guards or s.index for s in launch.stages if isinstance(s, Store)):
+            return None
+        wide = [a for a in launch.outer if a != d and self.sizes[a] >= lanes]
+        count = {a: len(crossing_loads(launch.stages, d, a)) for a in wide}
+        best = max(wide, key=lambda a: count[a], default=None)
+        return best if best is not None and count[best] else None
 
     def _finish(self, launch: Launch, allowed: Sequence[str] | None = None) -> None:
         """Order the dimensions, cut chunks, build the tree."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from twofold.compiler.expr import ARITHMETIC, COSTS, FREE, is_float, walk
-from twofold.compiler.schedule_tree import Bound, Finish, Flush, Init, Launch, Limit, Loop, Node, Rows, Step, Tile
+from twofold.compiler.expr import ARITHMETIC, COSTS, FREE, Expr, is_float, walk
+from twofold.compiler.schedule_tree import Bound, Finish, Flush, Init, Launch, Limit, Loop, Node, Rows, Step, Tile, Transpose
 from twofold.compiler.spec import Reduce, Stage, Store
 
 BLOCK_STEPS = 64
@@ -94,8 +94,8 @@ def vector_loop(launch: Launch, body: Sequence[Stage], unroll: int, sums: Sequen
     chunked = isinstance(high, Bound)
     extent = launch.per_chunk if chunked else size
 
-    def tile(blocks: int, width: int, mask: int | None = None, dynamic: bool = False) -> list[Node]:
-        return [Tile([Step([], body)], blocks, width, mask, dynamic)]
+    def tile(blocks: int) -> list[Node]:
+        return [Tile([Step([], body)], blocks, lanes)]
 
     main: Limit = Bound("high", step) if chunked else size - size % step
     whole: Limit = Bound("high", lanes) if chunked else size - size % lanes
@@ -104,18 +104,15 @@ def vector_loop(launch: Launch, body: Sequence[Stage], unroll: int, sums: Sequen
     levels = 1
     if trips:
         if sums and trips > BLOCK_STEPS:
-            inner = Loop(tile(unroll, lanes), d, 0, main, step, within=BLOCK_STEPS * step)
+            inner = Loop(tile(unroll), d, 0, main, step, within=BLOCK_STEPS * step)
             nodes.append(Loop([inner, Flush([], sums, 0)], d, low, main, BLOCK_STEPS * step))
             levels, trips = 2, -(-trips // BLOCK_STEPS)
         else:
-            nodes.append(Loop(tile(unroll, lanes), d, low, main, step))
+            nodes.append(Loop(tile(unroll), d, low, main, step))
     if unroll > 1 and (chunked or main != whole):
-        nodes.append(Loop(tile(1, lanes), d, main, whole, lanes))
+        nodes.append(Loop(tile(1), d, main, whole, lanes))
     if size % lanes:
-        if launch.may_mask:
-            nodes.append(Loop(tile(1, lanes, None if chunked else size % lanes, chunked), d, whole, high, lanes))
-        else:
-            nodes.append(Loop(tile(1, 1), d, whole, high, 1))
+        nodes += tail_of(launch, body, whole, high)
     return nodes, levels, trips + (size % step > 0)
 
 
@@ -159,8 +156,8 @@ def in_registers(launch: Launch) -> int:
     blocks = -(-size // lanes)
     if blocks > REGISTER_BLOCKS or (size % lanes and not launch.may_mask):
         return 0
-    size = sum(max(1.0, cost / ARITHMETIC) for cost in expressions_along(launch.stages, d))
-    return blocks if blocks * size <= MANY_INSTRUCTIONS else 0
+    code = sum(max(1.0, cost / ARITHMETIC) for cost in expressions_along(launch.stages, d))
+    return blocks if blocks * code <= MANY_INSTRUCTIONS else 0
 
 
 # --- kinds
@@ -171,6 +168,8 @@ def _pointwise(launch: Launch) -> list[Node]:
     if d is None:
         return loops(launch, launch.outer, [Step([], stages)])
     others = [o for o in launch.outer if o != d]
+    if launch.across is not None:
+        return _transposed(launch, launch.across, [o for o in others if o != launch.across])
     blocks = in_registers(launch)
     if blocks and others and launch.kind == "pointwise":
         mask = launch.sizes[d] % launch.lanes or None
@@ -178,6 +177,42 @@ def _pointwise(launch: Launch) -> list[Node]:
         return [Tile(loops(launch, others, [Step([], stages)]), blocks, launch.lanes, mask)]
     nodes, _, _ = vector_loop(launch, stages, unrolling(stages, d))
     return loops(launch, others, nodes)
+
+
+def crossing_loads(stages: Sequence[Stage], d: str | None, a: str) -> list[Expr]:
+    """Loads that are contiguous along `a` and strided along the vector dimension."""
+    roots = [s.value for s in stages]
+    return [
+        e for e in walk(*roots)
+        if e.op == "load" and d is not None and not e.args and not e.attr[2] and e.stride(a) == 1 and abs(e.stride(d)) > 1
+    ]  # fmt: skip
+
+
+def _transposed(launch: Launch, a: str, others: Sequence[str]) -> list[Node]:
+    """Squares, the rest of the vector dimension beside them, then the rest of the other one."""
+    d, lanes = launch.vector, launch.lanes
+    assert d is not None
+    loads = crossing_loads(launch.stages, d, a)
+    (low, high), (first, last) = limits(launch, a), limits(launch, d)
+    full: Limit = Bound("high", lanes) if isinstance(high, Bound) else high - high % lanes
+    main: Limit = Bound("high", lanes) if isinstance(last, Bound) else last - last % lanes
+    square = Tile([Transpose([Step([], launch.stages)], a, loads)], 1, lanes)
+    body: list[Node] = [Loop([square], d, first, main, lanes)]
+    if isinstance(last, Bound) or launch.sizes[d] % lanes:
+        beside = Loop(tail_of(launch, launch.stages, main, last), a, 0, high, 1, within=lanes)
+        body.append(beside)
+    rest, _, _ = vector_loop(launch, launch.stages, 1)
+    return loops(launch, others, [Loop(body, a, low, full, lanes), Loop(rest, a, full, high)])
+
+
+def tail_of(launch: Launch, body: Sequence[Stage], whole: Limit, high: Limit) -> list[Node]:
+    """What is left of the vector dimension after whole vectors: one masked vector, or scalars where the target has no masks."""
+    d, lanes = launch.vector, launch.lanes
+    assert d is not None
+    if not launch.may_mask:
+        return [Loop([Tile([Step([], body)], 1, 1)], d, whole, high, 1)]
+    dynamic = isinstance(high, Bound)
+    return [Loop([Tile([Step([], body)], 1, lanes, None if dynamic else launch.sizes[d] % lanes, dynamic)], d, whole, high, lanes)]
 
 
 def _rows(launch: Launch) -> list[Node]:

@@ -8,6 +8,7 @@ The nodes of a tree, in the order they run:
     Step      stages are computed at one position (for each block of the tile): reductions accumulate, stores store
     Flush     accumulators of one level are added to those of the next: sums stay accurate
     Finish    accumulators become the reductions' results: "across" lanes, or lane by lane ("lanes")
+    Transpose squares of lanes × lanes elements are loaded along `dim` and transposed; the body at each position of `dim` among them
     Rows      the body for `count` neighbours of a dimension; an accumulator in memory is loaded and stored once for all
 """
 
@@ -17,6 +18,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from twofold.compiler.affine import Affine
+from twofold.compiler.expr import Expr
 from twofold.compiler.spec import Buffer, KernelSpec, Reduce, Stage, Store
 from twofold.runtime.target import Target
 
@@ -134,6 +136,15 @@ class Rows(Node):
         return f"{self.count} rows of {self.dim} for each accumulator"
 
 
+@dataclass(eq=False, slots=True)
+class Transpose(Node):
+    dim: str = ""
+    loads: Sequence[Expr] = ()
+
+    def head(self) -> str:
+        return f"transpose {len(self.loads)} load{'s' * (len(self.loads) > 1)} along {self.dim}"
+
+
 def title(s: Stage) -> str:
     """A stage in one word or two."""
     return s.name if isinstance(s, Reduce) else s.buffer if s.mode == "set" else f"{s.mode} into {s.buffer}"
@@ -163,6 +174,8 @@ class Launch:
     stack: dict[str, Buffer] = field(default_factory=dict)
     may_mask: bool = False
     strict: bool = False
+    across: str | None = None
+    """A dimension along which some loads are contiguous while stores are along `vector`."""
 
     def compensated(self, r: Reduce) -> bool:
         """Whether a reduction carries the rounding error of its sum along."""

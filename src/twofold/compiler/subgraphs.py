@@ -130,4 +130,4 @@ def _rebuilt(builder: Builder, node: Node, values: Mapping[Value, Any], old: int
 
 
 def _cut(x: Any, old: int, new: int) -> Any:
-    return np.ascontiguousarray(np.asarray(x)[tuple(slice(new if n == old else None) for n in np.shape(x))])
+    return np.array(np.asarray(x)[tuple(slice(new if n == old else None) for n in np.shape(x))], order="C")

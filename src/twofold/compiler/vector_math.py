@@ -46,6 +46,8 @@ class VectorMath:
         return getattr(self.own, name)(*args)
 
     def _from_libm(self, name: str, *args: Val) -> Val:
+        if name == "sigmoid":
+            return self.own.sigmoid_per_lane(*args, self.long_double)
         if name in EXACT_ENOUGH:
             return self.own.per_lane(name, *args)
         return self.own.per_lane(name + "l", *args, through=self.long_double)

@@ -6,7 +6,7 @@ stay as written, and a fused multiply-add is asked for by name (`madd`) where th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from twofold.compiler.llvm import Function, Operand, Val, number, with_element
 from twofold.runtime.target import Target
@@ -97,9 +97,9 @@ class LaneMath:
         """x, negated where the sign bit `sign` is set."""
         return self.from_bits(self.integer_op("xor", self.bits(x), sign))
 
-    def pow2(self, n: Val) -> Val:
-        """2ⁿ for an integer n whose power is a normal number."""
-        return self.from_bits(self.integer_op("shl", self.integer_op("add", n, self.bias), self.mantissa))
+    def pow2(self, raw: Val, more: int = 0) -> Val:
+        """2^(n + more) for the integer n whose raw bits `round_scaled` gives; the power must be a normal number."""
+        return self.from_bits(self.integer_op("add", self.integer_op("shl", raw, self.mantissa), (self.bias + more) << self.mantissa))
 
     def scaled(self, x: Val, n: Val) -> Val:
         """x·2ⁿ by adding to the exponent: x and the result must be normal. High bits of n beyond the exponent are ignored."""
@@ -156,14 +156,9 @@ class LaneMath:
         return self.where(self.compare("olt", x, bound), bound, x)
 
     def round_scaled(self, x: Val, scale: float) -> tuple[Val, Val]:
-        """The integer nearest to x·scale: as a float, and as an integer whose low bits are right (see magic_integer)."""
+        """The integer nearest to x·scale: as a float, and as an integer (only its low bits are meant)."""
         shifted = self.madd(x, scale, self.magic)
         return self.sub(shifted, self.magic), self.bits(shifted)
-
-    def magic_integer(self, raw: Val) -> Val:
-        """The integer in the raw bits that `round_scaled` gives."""
-        word = 0x4338000000000000 if self.mantissa == 52 else 0x4B400000
-        return self.integer_op("sub", raw, word)
 
     def any_lane(self, condition: Val) -> Val:
         """True if the condition holds in some lane."""
@@ -181,21 +176,34 @@ class LaneMath:
         """The C library's function of this name called for each lane, computed in the type `through`, if given."""
         element = through or args[0].element
         self.f.module.declare(name, element, [element] * len(args))
+        return self.each_lane(lambda *lanes: self._through(element, lambda *wide: self.f.call(name, element, *wide), lanes), *args)
+
+    def each_lane(self, function: Callable[..., Val], *args: Val) -> Val:
+        """A function of scalars for each lane."""
         if not args[0].is_vector:
-            return self._lane_call(name, list(args), element)
+            return function(*args)
         result = Val(self.type, "poison")
         for lane in range(args[0].lanes):
-            picked = [self.f.let(a.element, f"extractelement {a.type} {a}, i64 {lane}") for a in args]
-            y = self._lane_call(name, picked, element)
+            y = function(*(self.f.let(a.element, f"extractelement {a.type} {a}, i64 {lane}") for a in args))
             result = self.f.let(self.type, f"insertelement {self.type} {result}, {y.type} {y}, i64 {lane}")
         return result
 
-    def _lane_call(self, name: str, args: list[Val], element: str) -> Val:
+    def _through(self, element: str, function: Callable[..., Val], args: Sequence[Val]) -> Val:
+        """A function of scalars computed in a wider type."""
         own = args[0].type
         if element == own:
-            return self.f.call(name, element, *args)
-        y = self.f.call(name, element, *(self.f.convert("fpext", a, element) for a in args))
-        return self.f.convert("fptrunc", y, own)
+            return function(*args)
+        return self.f.convert("fptrunc", function(*(self.f.convert("fpext", a, element) for a in args)), own)
+
+    def sigmoid_per_lane(self, x: Val, through: str) -> Val:
+        """1 / (1 + e⁻ˣ) for each lane, computed in the wider type `through`."""
+        self.f.module.declare("expl", through, [through])
+
+        def one_lane(wide: Val) -> Val:
+            one = self.f.convert("fpext", number("double", 1.0), through)
+            return self.f.fdiv(one, self.f.fadd(one, self.f.call("expl", through, self.f.fneg(wide)), ""))
+
+        return self.each_lane(lambda lane: self._through(through, one_lane, [lane]), x)
 
 
 def number_of_bits(type: str) -> int:

@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 from twofold.compiler.llvm import Function, Val, number
 from twofold.compiler.vector_math_base import LaneMath
-from twofold.compiler.vector_math_tables import F32, F64, Coefficients, Tables
+from twofold.compiler.vector_math_tables import F32, F64, Tables
 from twofold.runtime.target import Target
 
-LN2, LOG2E, LOG10E, LOG10_2 = math.log(2), 1 / math.log(2), 1 / math.log(10), math.log10(2)
+LN2, LOG2E, LOG10E, LOG10_2 = math.log(2), 1.4426950408889634, 0.4342944819032518, math.log10(2)
 
 
 class Format(NamedTuple):
@@ -25,6 +25,7 @@ class Format(NamedTuple):
     ln2: tuple[float, float]
     log2e: tuple[float, float]
     log10e: tuple[float, float]
+    log10_2: tuple[float, float]
     exp_limits: tuple[float, float]
     """Below the first eˣ rounds to 0, above the second it is infinite."""
     exp2_limits: tuple[float, float]
@@ -40,6 +41,8 @@ class Format(NamedTuple):
     """The bits of 2/3: subtracting them puts the exponent of [2/3, 4/3) to 0."""
     tanh_one: float
     """From here on tanh is 1."""
+    erf_one: float
+    """From here on the error function is 1."""
     square_limit: float
     """Up to here x² does not overflow, beyond it x² + 1 = x² to within rounding."""
     tiny: float
@@ -48,12 +51,14 @@ class Format(NamedTuple):
 
 FLOAT = Format(
     F32, (0.693145751953125, 1.4286068203094173e-06), (1.4426950216293335, 1.9259629911266175e-08), (0.4342944920063019, LOG10E - 0.4342944920063019),
-    (-104.0, 89.0), (-151.0, 129.0), 88.72283172607422, 30.0, 2.0**-126, 24, 0x3F2AAAAB, 9.02, 2.0**30, 2.0**-12,
+    (0.3010299801826477, LOG10_2 - 0.3010299801826477),
+    (-104.0, 89.0), (-151.0, 129.0), 88.72283172607422, 30.0, 2.0**-126, 24, 0x3F2AAAAB, 9.02, 3.925, 2.0**30, 2.0**-12,
 )  # fmt: skip
 DOUBLE = Format(
     F64, (float.fromhex("0x1.62e42fee00000p-1"), float.fromhex("0x1.a39ef35793c76p-33")),
     (LOG2E, float.fromhex("0x1.777d0ffda0d24p-56")), (LOG10E, float.fromhex("0x1.95355baaafad3p-57")),
-    (-746.0, 710.0), (-1076.0, 1025.0), 709.782712893384, 50.0, 2.0**-1022, 54, 0x3FE5555555555555, 20.0, 2.0**60, 2.0**-26,
+    (LOG10_2, float.fromhex("-0x1.9dc1da994fd21p-59")),
+    (-746.0, 710.0), (-1076.0, 1025.0), 709.782712893384, 50.0, 2.0**-1022, 54, 0x3FE5555555555555, 20.0, 5.93, 2.0**60, 2.0**-26,
 )  # fmt: skip
 
 
@@ -95,14 +100,14 @@ class ExponentialMath(LaneMath):
         return self.times_power(self.add(self.madd(self.mul(r, r), self.polynomial(r, self.tables.expm1), r), 1.0), n, raw)
 
     def _expm1_parts(self, x: Val) -> tuple[Val, Val]:
-        """(eʳ - 1, n) for x = n ln 2 + r."""
+        """(eʳ - 1, n's raw bits) for x = n ln 2 + r."""
         r, _, raw = self._reduced(x)
-        return self.madd(self.mul(r, r), self.polynomial(r, self.tables.expm1), r), self.magic_integer(raw)
+        return self.madd(self.mul(r, r), self.polynomial(r, self.tables.expm1), r), raw
 
     def expm1(self, x: Val) -> Val:
         """eˣ - 1. Computed at half its size, so that 2ⁿ does not overflow before the result does."""
-        p, n = self._expm1_parts(self.at_most(self.at_least(x, -60.0), self.format.exp_max + 0.3))
-        half = self.pow2(self.integer_op("add", n, -1))
+        p, raw = self._expm1_parts(self.at_most(self.at_least(x, -60.0), self.format.exp_max + 0.3))
+        half = self.pow2(raw, -1)
         e = self.madd(half, p, self.sub(half, 0.5))
         result = self.with_sign(self.magnitude(self.add(e, e)), self.sign(x))
         return self.where(self.compare("olt", self.magnitude(x), self.format.tiny**2), x, result)
@@ -113,27 +118,18 @@ class ExponentialMath(LaneMath):
         return self.div(e, self.add(e, 1.0))
 
     def tanh(self, x: Val) -> Val:
-        """float32: a quotient of polynomials in x². float64: (e²ˣ - 1) / (e²ˣ + 1)."""
-        one = self.format.tanh_one
-        if self.mantissa == 23:
-            return self.odd_quotient(x, one, self.tables.tanh, self.tables.tanh_divisor)
-        a = self.at_most(self.magnitude(x), one)
-        p, n = self._expm1_parts(self.add(a, a))
-        scale = self.pow2(n)
+        """(e²ˣ - 1) / (e²ˣ + 1) for |x|."""
+        a = self.at_most(self.magnitude(x), self.format.tanh_one)
+        p, raw = self._expm1_parts(self.add(a, a))
+        scale = self.pow2(raw)
         e = self.madd(scale, p, self.sub(scale, 1.0))
         return self.with_sign(self.div(e, self.add(e, 2.0)), self.sign(x))
-
-    def odd_quotient(self, x: Val, one: float, over: Coefficients, under: Coefficients) -> Val:
-        """x P(x²) / Q(x²) for |x| ≤ `one`, from where on the function is ±1."""
-        x = self.at_most(self.at_least(x, -one), one)
-        z = self.mul(x, x)
-        return self.div(self.mul(x, self.polynomial(z, over)), self.polynomial(z, under))
 
     def sinh(self, x: Val) -> Val:
         """(e + e / (e + 1)) / 2 with e = e^|x| - 1, computed at a quarter of its size."""
         a = self.at_most(self.magnitude(x), self.format.exp_max + 0.9)
-        p, n = self._expm1_parts(a)
-        quarter = self.pow2(self.integer_op("add", n, -2))
+        p, raw = self._expm1_parts(a)
+        quarter = self.pow2(raw, -2)
         e = self.madd(quarter, p, self.sub(quarter, 0.25))
         half = self.add(e, self.div(e, self.madd(e, 4.0, 1.0)))
         result = self.with_sign(self.add(half, half), self.sign(x))
@@ -141,8 +137,8 @@ class ExponentialMath(LaneMath):
 
     def cosh(self, x: Val) -> Val:
         """(e^|x| + e^-|x|) / 2."""
-        p, n = self._expm1_parts(self.at_most(self.magnitude(x), self.format.exp_max + 0.9))
-        quarter = self.pow2(self.integer_op("add", n, -2))
+        p, raw = self._expm1_parts(self.at_most(self.magnitude(x), self.format.exp_max + 0.9))
+        quarter = self.pow2(raw, -2)
         e = self.madd(quarter, p, quarter)
         half = self.add(e, self.div(0.0625, e))
         return self.add(half, half)
@@ -189,12 +185,14 @@ class ExponentialMath(LaneMath):
         result = self.where(self.compare("olt", x, 0.0), math.nan, result)
         return self.where(self.compare("oeq", x, 0.0), -math.inf, result)
 
-    def _log_with(self, x: Val, factor: tuple[float, float], per_exponent: float) -> Val:
-        """log(x) in the base whose 1/ln is `factor` (in two parts); `per_exponent` is that of 2."""
+    def _log_with(self, x: Val, factor: tuple[float, float], per_exponent: tuple[float, float]) -> Val:
+        """log(x) in the base whose 1/ln is `factor` (in two parts); `per_exponent` is that of 2, in two parts."""
         m, k = self._log_reduced(x)
         high, low = self._log1p_parts(self.sub(m, 1.0))
         rest = self.madd(low, factor[0], self.mul(self.add(high, low), factor[1]))
-        return self._log_special(x, self.madd(k, per_exponent, self.madd(high, factor[0], rest)))
+        if per_exponent[1]:
+            rest = self.madd(k, per_exponent[1], rest)
+        return self._log_special(x, self.madd(k, per_exponent[0], self.madd(high, factor[0], rest)))
 
     def log(self, x: Val) -> Val:
         """The natural logarithm."""
@@ -204,11 +202,11 @@ class ExponentialMath(LaneMath):
 
     def log2(self, x: Val) -> Val:
         """The logarithm to base 2."""
-        return self._log_with(x, self.format.log2e, 1.0)
+        return self._log_with(x, self.format.log2e, (1.0, 0.0))
 
     def log10(self, x: Val) -> Val:
         """The logarithm to base 10."""
-        return self._log_with(x, self.format.log10e, LOG10_2)
+        return self._log_with(x, self.format.log10e, self.format.log10_2)
 
     def log1p(self, x: Val) -> Val:
         """log(1 + x)."""

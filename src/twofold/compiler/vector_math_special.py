@@ -8,10 +8,6 @@ from twofold.compiler.llvm import Val
 from twofold.compiler.vector_math_trigonometric import TrigonometricMath
 
 
-ERF_ONE = 3.925
-"""From here on the float32 error function is 1."""
-
-
 class ElementaryMath(TrigonometricMath):
     """All functions, in the precision of the type."""
 
@@ -31,12 +27,11 @@ class ElementaryMath(TrigonometricMath):
         return self.mul(e, self.div(p, self.add(self.add(a, a), 1.0)))
 
     def erf(self, x: Val) -> Val:
-        """The error function. float32: a quotient of polynomials in x². float64: a polynomial up to 0.9, 1 - erfc|x| beyond."""
-        if self.mantissa == 23:
-            return self.odd_quotient(x, ERF_ONE, self.tables.erf, self.tables.erf_divisor)
-        a = self.magnitude(x)
-        far = self.with_sign(self.magnitude(self.sub(1.0, self._erfc_tail(a))), self.sign(x))
-        return self.where(self.compare("ole", a, 0.9), self._erf_near(x), self.where(self.compare("uno", x, x), x, far))
+        """1 - e^-g for g = -log erfc|x|, a polynomial, as 1 - 2ⁿ - 2ⁿ·(eʳ - 1): no cancellation near 0."""
+        a = self.at_most(self.magnitude(x), self.format.erf_one)
+        p, raw = self._expm1_parts(self.mul(self.f.fneg(a), self.polynomial(a, self.tables.erf_exponent)))
+        scale = self.pow2(raw)
+        return self.with_sign(self.madd(self.f.fneg(scale), p, self.sub(1.0, scale)), self.sign(x))
 
     def erfc(self, x: Val) -> Val:
         """1 - erf x: near 0 so; the tail for larger x; 2 - erfc(-x) for smaller ones."""

@@ -306,8 +306,8 @@ class Verifier:
             wrong = self._first_wrong(order, known) if order else None
             place = next(iter(lines_of([wrong])), "") if wrong is not None else ""
             assert isinstance(v.type, TensorType)
-            names = tuple(n.name for n in order)
-            self._diverged(Divergence(step, kind, names, lines_of(order), v.name, v.type, c, wrong.name if wrong is not None else "", place))
+            names, name = tuple(n.name for n in order), wrong.name if wrong is not None else ""
+            self._diverged(Divergence(step, kind, names, lines_of(order), v.name, v.type, c, name, place))
 
     def _diverged(self, d: Divergence) -> None:
         self.report.divergences.append(d)

@@ -36,10 +36,10 @@ from twofold.runtime.builtin_layout import (
 from twofold.runtime.builtin_text import TEXT
 from twofold.runtime.codegen import NativeCode, build
 from twofold.runtime.entry import Frame
-from twofold.runtime.target import Target
+from twofold.runtime.target import named_target
 from twofold.support.logs import artifact_log
 
-__all__ = ["ARGUMENT", "BOUND", "CONSTANT", "BufferSpec", "LeafSpec", "Native", "TensorClass", "make_call", "make_into"]
+__all__ = ["ARGUMENT", "BOUND", "CONSTANT", "BufferSpec", "LeafSpec", "Native", "Signature", "TensorClass", "make_call", "make_into"]
 
 ARGUMENT, BOUND, CONSTANT = 0, 1, 2
 """Kinds of leaves."""
@@ -87,17 +87,16 @@ class LeafSpec:
 class Native:
     """A program as its builtin functions, which share its frames, need it.
 
-    code, target:  what is run;  new_frame: makes the memory of one run
+    code:          what is run;  new_frame: makes the memory of one run
     arrays:        the most arrays of one call, inputs and outputs together
     explain:       called with the frame of a run that failed and the status that `run` returned: raises what happened
     is_long:       whether the GIL is given up for a run: worth it from some microseconds on
     """
 
     def __init__(
-        self, name: str, code: NativeCode, target: Target, new_frame: Callable[[], Frame], arrays: int,
-        explain: Callable[[Frame, int], None], is_long: bool,
-    ) -> None:  # fmt: skip
-        self.name, self.code, self.target, self.arrays, self.explain, self.is_long = name, code, target, arrays, explain, is_long
+        self, name: str, code: NativeCode, new_frame: Callable[[], Frame], arrays: int, explain: Callable[[Frame, int], None], is_long: bool
+    ) -> None:
+        self.name, self.code, self.arrays, self.explain, self.is_long = name, code, arrays, explain, is_long
         self._made: list[tuple[Frame, FrameRecord, Any]] = []
         made = self._made
 
@@ -130,8 +129,9 @@ def _layout(tensors: TensorClass | None) -> tuple[PythonLayout, tuple[object, ..
 
 
 @functools.cache
-def _native_side(target: Target) -> NativeCode:
-    return build(expand(TEXT + CALL + INTO), target, "the entry of programs", level=1)
+def _native_side() -> NativeCode:
+    """One for programs of all targets."""
+    return build(expand(TEXT + CALL + INTO), named_target("x86-64"), "the entry of programs", level=0)
 
 
 class _MethodDef(ctypes.Structure):
@@ -171,15 +171,27 @@ class _Structures:
         return self.address((structure * max(len(items), 1))(*items))
 
 
+@dataclass(frozen=True)
+class Signature:
+    """What is given by a call with so many positional `arguments`, checked leaf by leaf, and what results are; `tensors`: None if only
+    arrays are known."""
+
+    leaves: Sequence[LeafSpec]
+    outputs: Sequence[BufferSpec]
+    arguments: int
+    tensors: TensorClass | None = None
+
+
 def _make(
-    function: str, native: Native, tensors: TensorClass | None, leaves: Sequence[LeafSpec], outputs: Sequence[BufferSpec], arguments: int,
-    careful: Callable[..., Any], name: str, doc: str, result: int, copies: Sequence[tuple[int, int, int]] = (),
+    function: str, native: Native, signature: Signature, careful: Callable[..., Any], name: str, doc: str, *, result: int = RESULT_NONE,
+    copies: Sequence[tuple[int, int, int]] = (), stale: object = None,
 ) -> Callable[..., Any] | None:  # fmt: skip
-    layout = _layout(tensors)
+    layout = _layout(signature.tensors)
     if layout is None:
         return None
-    code = _native_side(native.target)
+    code = _native_side()
     fill = _Structures()
+    leaves, outputs = signature.leaves, signature.outputs
     buffers = [leaf.buffer for leaf in leaves if leaf.buffer is not None]
     assert len(buffers) + len(outputs) <= native.arrays
     entry = Entry(
@@ -193,9 +205,11 @@ def _make(
         outputs=fill.array_of(Buffer, [fill.buffer(x) for x in outputs]),
         copies=fill.array_of(Copy, [Copy(*c) for c in copies]),
         sizes=fill.array_of(Word, [x.nbytes for x in (*buffers, *outputs)]),
+        kept=None if stale is None else fill.object([None] * (2 * len(outputs))),
+        stale=fill.object(stale),
         leaf_count=len(leaves),
         array_count=len(buffers),
-        argument_count=arguments,
+        argument_count=signature.arguments,
         output_count=len(outputs),
         copy_count=len(copies),
         result=result,
@@ -208,21 +222,23 @@ def _make(
 
 
 def make_call(
-    native: Native, tensors: TensorClass | None, leaves: Sequence[LeafSpec], outputs: Sequence[BufferSpec], arguments: int,
-    careful: Callable[..., Any], *, result: int, copies: Sequence[tuple[int, int, int]] = (),
+    native: Native, signature: Signature, careful: Callable[..., Any], *, result: int, copies: Sequence[tuple[int, int, int]] = (),
+    stale: object = None,
 ) -> Callable[..., Any] | None:  # fmt: skip
-    """`f(*leaves)`: returns new arrays; tensors around them unless all tensors among the arguments were given as arrays.
+    """`f(*leaves)`: returns arrays; tensors around them unless all tensors among the arguments were given as arrays.
 
-    result: RESULT_ONE, RESULT_TUPLE, or RESULT_NONE. copies: (slot, slot of a written leaf, bytes) copied after the run. None where this
-    process allows no builtin functions (a log of the artifact "code" says why).
+    result:  RESULT_ONE, RESULT_TUPLE, or RESULT_NONE
+    copies:  (slot, slot of a written leaf, bytes): copied after the run
+    stale:   if given, the arrays of the last call are written again, except those that something else looks at. A tensor of the last call that
+             somebody still has gets `stale` in place of its array
+    The result is None where this process allows no builtin functions (a log of the artifact "code" says why).
     """
-    return _make("call", native, tensors, leaves, outputs, arguments, careful, native.name, "", result, copies)
+    return _make("call", native, signature, careful, native.name, "", result=result, copies=copies, stale=stale)
 
 
 def make_into(
-    native: Native, tensors: TensorClass | None, leaves: Sequence[LeafSpec], outputs: Sequence[BufferSpec], arguments: int,
-    careful: Callable[..., Any], name: str = "run_into", doc: str = "",
-) -> Callable[..., Any] | None:  # fmt: skip
+    native: Native, signature: Signature, careful: Callable[..., Any], name: str = "run_into", doc: str = ""
+) -> Callable[..., Any] | None:
     """`f(outputs, *leaves)`: writes into the arrays (or tensors) of the list or tuple `outputs`, which share memory with nothing else.
     `doc` begins with the signature of `name` and a line `--`, as CPython has it."""
-    return _make("into", native, tensors, leaves, outputs, arguments, careful, name, doc, RESULT_NONE)
+    return _make("into", native, signature, careful, name, doc)

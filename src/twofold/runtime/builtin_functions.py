@@ -1,17 +1,96 @@
-"""The two builtin functions of Python that all programs have, as LLVM text; see `builtin_text` for what they share and how it is written."""
+"""The two builtin functions that all programs have, as LLVM text. `builtin_text` has what they share, and says how it is written."""
 
 from __future__ import annotations
 
 CALL = """
 ; ---- call(*leaves): results are new arrays, or tensors around them
 
-; A new array for each output, bound; false with an exception set if there is no memory.
-define internal i1 @new_outputs(ptr %entry, ptr %frame) {
+; An array for an output, as a new reference; null with an exception set if there is no memory.
+define internal ptr @new_array(ptr %entry, ptr %buffer) {
   %python = get Entry.python of %entry
   %ndarray = get Python.ndarray of %python
   %new_array = get Python.new_array of %python
+  %descr = get Buffer.descr of %buffer
+  %ndim = get Buffer.ndim of %buffer
+  %shape = get Buffer.shape of %buffer
+  call void @Py_IncRef(ptr %descr)
+  %array = call ptr %new_array(ptr %ndarray, ptr %descr, i32 %ndim, ptr %shape, ptr null, ptr null, i32 0, ptr null)
+  ret ptr %array
+}
+
+; Where outputs are reused, the list `kept` has for each output the array of the last call and the tensor around it (or None).
+; This is the array of output i as a new reference, taken out of its tensor, which becomes stale if somebody has it; null if something else
+; looks at the array: an argument, a view, NumPy, a value saved for backward, another call under way.
+define internal ptr @kept_array(ptr %entry, ptr %kept, i64 %i) {
+  %python = get Entry.python of %entry
+  %none = get Python.none of %python
+  %array.index = mul i64 %i, 2
+  %tensor.index = add i64 %array.index, 1
+  %array = call ptr @PyList_GetItem(ptr %kept, i64 %array.index)
+  %tensor = call ptr @PyList_GetItem(ptr %kept, i64 %tensor.index)
+  %first_call = icmp eq ptr %array, %none
+  br i1 %first_call, label %no, label %count
+count:
+  %references = get Object.references of %array
+  %has_tensor = icmp ne ptr %tensor, %none
+  %usual = select i1 %has_tensor, i64 2, i64 1
+  %alone = icmp eq i64 %references, %usual
+  br i1 %alone, label %unshared, label %no
+unshared:
+  call void @Py_IncRef(ptr %array)
+  br i1 %has_tensor, label %inside, label %yes
+inside:
+  %slot = get Python.array_slot of %python
+  %inside.array = call ptr @slot(ptr %tensor, i64 %slot)
+  %is_inside = icmp eq ptr %inside.array, %array
+  br i1 %is_inside, label %take, label %elsewhere
+take:
+  %holders = get Object.references of %tensor
+  %unused = icmp eq i64 %holders, 1
+  br i1 %unused, label %forget, label %make_stale
+make_stale:
+  %stale = get Entry.stale of %entry
+  call void @Py_IncRef(ptr %stale)
+  %at = getelementptr i8, ptr %tensor, i64 %slot
+  store ptr %stale, ptr %at
+  call void @Py_DecRef(ptr %array)
+  br label %forget
+forget:
+  call void @Py_IncRef(ptr %none)
+  %status = call i32 @PyList_SetItem(ptr %kept, i64 %tensor.index, ptr %none)
+  br label %yes
+yes:
+  ret ptr %array
+elsewhere:
+  call void @Py_DecRef(ptr %array)
+  br label %no
+no:
+  ret ptr null
+}
+
+; Remembers output i of this call, where outputs are reused. The references are not taken.
+define internal void @keep(ptr %entry, i64 %i, ptr %array, ptr %tensor) {
+  %kept = get Entry.kept of %entry
+  %reuses = icmp ne ptr %kept, null
+  br i1 %reuses, label %set, label %done
+set:
+  %array.index = mul i64 %i, 2
+  %tensor.index = add i64 %array.index, 1
+  call void @Py_IncRef(ptr %array)
+  call void @Py_IncRef(ptr %tensor)
+  %status.array = call i32 @PyList_SetItem(ptr %kept, i64 %array.index, ptr %array)
+  %status.tensor = call i32 @PyList_SetItem(ptr %kept, i64 %tensor.index, ptr %tensor)
+  br label %done
+done:
+  ret void
+}
+
+; An array for each output, bound; false with an exception set if there is no memory.
+define internal i1 @bind_outputs(ptr %entry, ptr %frame) {
   %count = get Entry.output_count of %entry
   %outputs = get Entry.outputs of %entry
+  %kept = get Entry.kept of %entry
+  %reuses = icmp ne ptr %kept, null
   br label %next
 next:
   %i = phi i64 [ 0, %0 ], [ %i.next, %bound ]
@@ -19,14 +98,17 @@ next:
   br i1 %more, label %one, label %all
 one:
   %buffer = getelementptr %Buffer, ptr %outputs, i64 %i
-  %descr = get Buffer.descr of %buffer
-  %ndim = get Buffer.ndim of %buffer
-  %shape = get Buffer.shape of %buffer
-  call void @Py_IncRef(ptr %descr)
-  %array = call ptr %new_array(ptr %ndarray, ptr %descr, i32 %ndim, ptr %shape, ptr null, ptr null, i32 0, ptr null)
-  %failed = icmp eq ptr %array, null
+  br i1 %reuses, label %old, label %new
+old:
+  %old.array = call ptr @kept_array(ptr %entry, ptr %kept, i64 %i)
+  %is_kept = icmp ne ptr %old.array, null
+  br i1 %is_kept, label %bound, label %new
+new:
+  %new.array = call ptr @new_array(ptr %entry, ptr %buffer)
+  %failed = icmp eq ptr %new.array, null
   br i1 %failed, label %no, label %bound
 bound:
+  %array = phi ptr [ %old.array, %old ], [ %new.array, %new ]
   call void @bind(ptr %frame, ptr %buffer, ptr %array)
   call void @Py_DecRef(ptr %array)
   %i.next = add i64 %i, 1
@@ -77,16 +159,24 @@ define internal ptr @result(ptr %entry, ptr %frame, i64 %i) {
   %has_arrays = icmp ne i64 %arrays, 0
   %has_no_tensors = icmp eq i64 %tensors, 0
   %as_array = and i1 %has_arrays, %has_no_tensors
+  %python = get Entry.python of %entry
   br i1 %as_array, label %plain, label %wrapped
 plain:
+  %none = get Python.none of %python
+  call void @keep(ptr %entry, i64 %i, ptr %array, ptr %none)
   ret ptr %array
 wrapped:
-  %python = get Entry.python of %entry
   %outputs = get Entry.outputs of %entry
   %buffer = getelementptr %Buffer, ptr %outputs, i64 %i
   %type = get Buffer.type of %buffer
   %tensor = call ptr @wrap(ptr %python, ptr %array, ptr %type)
+  %failed = icmp eq ptr %tensor, null
+  br i1 %failed, label %no, label %made
+made:
+  call void @keep(ptr %entry, i64 %i, ptr %array, ptr %tensor)
   ret ptr %tensor
+no:
+  ret ptr null
 }
 
 ; All outputs as a tuple.
@@ -131,7 +221,7 @@ check:
   %bound = call i1 @bind_leaves(ptr %entry, ptr %frame, ptr %arguments)
   br i1 %bound, label %allocate, label %refused
 allocate:
-  %allocated = call i1 @new_outputs(ptr %entry, ptr %frame)
+  %allocated = call i1 @bind_outputs(ptr %entry, ptr %frame)
   br i1 %allocated, label %start, label %broken
 start:
   %ok = call i1 @run_frame(ptr %entry, ptr %frame)

@@ -90,11 +90,13 @@ class Frames(ctypes.Structure):
 
 class Entry(ctypes.Structure):
     """A program and how it is called. result: 0 None, 1 the only output, 2 a tuple. array_count: leaves that are arrays; sizes: of these
-    and of the outputs in bytes. careful, explain: Python functions; counter: where calls are counted."""
+    and of the outputs in bytes. careful, explain: Python functions; counter: where calls are counted. kept: where outputs are reused, a list of
+    those of the last call; stale: what a tensor then gets in place of its array."""
 
     _fields_ = (
         ("python", Pointer), ("run", Pointer), ("frames", Pointer), ("careful", Pointer), ("explain", Pointer),
-        ("counter", Pointer), ("leaves", Pointer), ("outputs", Pointer), ("copies", Pointer), ("sizes", Pointer), ("leaf_count", Word),
+        ("counter", Pointer), ("leaves", Pointer), ("outputs", Pointer), ("copies", Pointer), ("sizes", Pointer), ("kept", Pointer),
+        ("stale", Pointer), ("leaf_count", Word),
         ("array_count", Word), ("argument_count", Word), ("output_count", Word), ("copy_count", Word), ("result", Word),
         ("releases_gil", Word),
     )  # fmt: skip

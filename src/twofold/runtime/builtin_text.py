@@ -28,6 +28,7 @@ declare ptr @PyTuple_GetItem(ptr, i64)
 declare i32 @PyTuple_SetItem(ptr, i64, ptr)
 declare i64 @PyList_Size(ptr)
 declare ptr @PyList_GetItem(ptr, i64)
+declare i32 @PyList_SetItem(ptr, i64, ptr)
 
 ; ---- frames: a stack of free ones. It needs no lock: nothing between reading and writing its top gives up the GIL.
 

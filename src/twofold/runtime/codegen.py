@@ -9,7 +9,7 @@ import threading
 import weakref
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 from twofold.runtime import counters
 from twofold.runtime.cache import ObjectCache, default_cache, key_of
@@ -73,11 +73,46 @@ def _binding() -> Any:
     return llvm
 
 
-def _machine(llvm: Any, target: Target, level: int) -> Any:
-    """LLVM's code generator. Level 0 has the fast one, which takes a quarter of the time."""
-    return llvm.Target.from_triple(target.triple).create_target_machine(
+class _Tools(NamedTuple):
+    """What compiles for one target at one level: LLVM's code generator, the settings of its passes, and the passes (None: LLVM's own
+    pipeline)."""
+
+    machine: Any
+    tuning: Any
+    passes: Any
+
+
+@functools.cache
+def _tools(target: Target, level: int) -> _Tools:
+    """Made once: llvmlite 0.50 never frees passes.
+
+    Levels 2 and 3 run LLVM's own pipeline, with loops vectorised. Below, there are a few passes for code whose vectors are explicit: it
+    gains nothing from the whole pipeline, which takes several times as long. Level 0 has the fast code generator (a fifth of the time).
+    """
+    llvm = _binding()
+    machine = llvm.Target.from_triple(target.triple).create_target_machine(
         cpu=target.cpu, features=target.feature_text, opt=3 if level else 0, reloc="pic", codemodel="small"
     )
+    tuning = llvm.create_pipeline_tuning_options(speed_level=max(level, 2))
+    tuning.loop_vectorization = level >= 2
+    tuning.slp_vectorization = False
+    if level >= 2:
+        return _Tools(machine, tuning, None)
+    passes = llvm.create_new_module_pass_manager()
+    passes.add_sroa_pass()
+    passes.add_instruction_combine_pass()
+    passes.add_simplify_cfg_pass()
+    passes.add_loop_rotate_pass()
+    passes.add_instruction_combine_pass()
+    return _Tools(machine, tuning, passes)
+
+
+def _run_passes(llvm: Any, module: Any, tools: _Tools) -> None:
+    builder = llvm.create_pass_builder(tools.machine, tools.tuning)  # each run leaves something in it that makes the next one slower
+    try:
+        (tools.passes or builder.getModulePassManager()).run(module, builder)
+    finally:
+        builder.close()
 
 
 def _is_encodable(text: str) -> bool:
@@ -102,52 +137,31 @@ def _malformed(text: str, name: str, message: str) -> CompileError:
     return CompileError(f"the LLVM text of {name or 'a module'} is malformed, which is a fault of the compiler: {said}{excerpt}")
 
 
-def _run_passes(llvm: Any, module: Any, machine: Any, level: int) -> None:
-    """Level 2 and 3: LLVM's own pipeline, with loops vectorised. Below: a few passes for code whose vectors are explicit (it gains nothing
-    from the whole pipeline, which takes several times as long)."""
-    tuning = llvm.create_pipeline_tuning_options(speed_level=max(level, 2))
-    tuning.loop_vectorization = level >= 2
-    tuning.slp_vectorization = False
-    builder = llvm.create_pass_builder(machine, tuning)
-    if level >= 2:
-        builder.getModulePassManager().run(module, builder)
-        return
-    passes = llvm.create_new_function_pass_manager()
-    passes.add_sroa_pass()
-    passes.add_instruction_combine_pass()
-    passes.add_simplify_cfg_pass()
-    passes.add_loop_rotate_pass()
-    passes.add_instruction_combine_pass()
-    for function in module.functions:
-        if not function.is_declaration:
-            passes.run(function, builder)
-
-
 @contextmanager
 def _compiled(text: str, target: Target, level: int, name: str) -> Iterator[tuple[Any, Any]]:
-    """The module after the passes, and the machine to write it for. Memory of both is given back at the end of the block."""
+    """The module after the passes, and the machine to write it for. The module's memory is given back at the end of the block."""
     if type(level) is not int or not 0 <= level <= 3:
         raise ArgumentError(f"the level of optimisation is 0, 1, 2 or 3, not {level!r}")
     if "\0" in text or not _is_encodable(text):
         raise CompileError(f"the LLVM text of {name or 'a module'} holds a zero byte or half of a surrogate pair")
     llvm = _binding()
-    machine = _machine(llvm, target, level)
+    tools = _tools(target, level)
     context = llvm.create_context()
     module = None
     try:
         try:
             module = llvm.parse_assembly(text, context)
             module.triple = target.triple
-            module.data_layout = str(machine.target_data)
+            module.data_layout = str(tools.machine.target_data)
             module.verify()
         except RuntimeError as error:
             raise _malformed(text, name, str(error)) from None
-        _run_passes(llvm, module, machine, level)
-        yield module, machine
+        _run_passes(llvm, module, tools)
+        yield module, tools.machine
     finally:
-        for owned in (module, machine, context):
-            if owned is not None:
-                owned.close()
+        if module is not None:
+            module.close()
+        context.close()
 
 
 def assemble(text: str, target: Target, *, level: int = DEFAULT_LEVEL, name: str = "") -> bytes:

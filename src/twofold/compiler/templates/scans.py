@@ -26,6 +26,7 @@ ABREAST = 4
 BLOCKS = 4
 """Vectors of neighbouring rows that are walked side by side: whole cache lines of a strided walk."""
 SEGMENT, MOST_SEGMENTS = 4096, 512
+"""Least elements of a segment, and most segments of a row."""
 MANY_ROWS, LONG_ROW = 32, 8 * SEGMENT
 """Fewer rows than MANY_ROWS of at least LONG_ROW elements are cut."""
 DOUBLE_FROM = 16
@@ -126,10 +127,11 @@ class _Emitter:
         return KernelCode(((k.name, chunks.count),))
 
     def segments(self, op: SplittableOperation) -> KernelCode:
-        """Rows in segments, each of which begins with the state of all before it. States of a row: neutral, then after each segment."""
+        """Rows in segments, each of which begins with the state of all before it, and a tail of fewer elements than there are segments.
+        States of a row: neutral, then after each segment."""
         shape = self.shape
-        length = max(SEGMENT, math.ceil(shape.size / MOST_SEGMENTS))
-        count = shape.size // length
+        count = min(shape.size // SEGMENT, MOST_SEGMENTS)
+        length = shape.size // count
         chunks = Chunks.of(shape.outer * count, op.cost * length / 2, self.abreast)
         launches = [
             (self._segment_kernel("totals", chunks, length, count, False), chunks.count),
@@ -172,9 +174,8 @@ class _Emitter:
             with f.loop(1, count + 1) as i:
                 at = f.add(first, i)
                 one = [Lanes(1, (at,))]
-                state = op.combine(
-                    k, tuple(f.get(s, REGISTERS[t]) for s, t in zip(slots, op.types, strict=True)), self._states_at(k, one, [at])[0]
-                )
+                before = tuple(f.get(s, REGISTERS[t]) for s, t in zip(slots, op.types, strict=True))
+                state = op.combine(k, before, self._states_at(k, one, [at])[0])
                 self._keep_states(k, [state], [at])
                 for slot, x in zip(slots, state, strict=True):
                     f.set(slot, x)

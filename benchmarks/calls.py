@@ -2,9 +2,9 @@
 
     taskset -c 0 python benchmarks/calls.py
 
-The program is x + 1 on 8 float32 elements. Its own time is that of its native code called in a loop of native code; the loop over Python's calls
-is timed with an empty call and subtracted. torch (eager) and NumPy, where installed, do the same operation; of them the whole call is shown.
-"""
+The program is x + 1 on 8 float32 elements. Its own time is that of its native code called in a loop of native code; the loop over Python's
+calls is timed with an empty call and subtracted. torch (eager) and NumPy, where installed, do the same operation; of them the whole call is
+shown."""
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ def alternating_extremes(errors: list[Any], count: int) -> list[int]:
 
 
 def remez(basis: list[list[Any]], values: list[Any], weights: list[Any]) -> tuple[list[Any], Any]:
-    """Coefficients of the basis functions (their values on the grid, one list each) that come nearest to the values, and the weighted error."""
+    """Coefficients of basis functions (each by its values on the grid) that come nearest to the values, and the weighted error."""
     unknowns, points = len(basis), len(values)
     references = [round((points - 1) * (1 - mp.cos(mp.pi * i / unknowns)) / 2) for i in range(unknowns + 1)]
     best: tuple[list[Any], Any] = ([], mp.inf)
@@ -98,7 +98,8 @@ def fit(spec: Fit, degree: int, format: str) -> tuple[list[float], float]:
     xs = chebyshev_grid(mp.mpf(spec.low), mp.mpf(spec.high), GRID)
     values, weights = [spec.target(x) for x in xs], [abs(spec.weight(x)) for x in xs]
     powers = [[x**k for x in xs] for k in range(degree + 1)]
-    rest, done = list(values), []
+    rest = list(values)
+    done: list[float] = []
     best: tuple[list[float], float] = ([], float("inf"))
     for first in range(degree + 1):
         free, _ = remez(powers[first:], rest, weights)
@@ -154,7 +155,9 @@ FITS = [
     Fit("log", "(log(1 + g) - g + g²/2) / g³", lambda g: (mp.log1p(g) - g + g * g / 2) / g**3, lambda g: g**3 / mp.log1p(g),
         -0.3334, 0.3334, 7, None),
     Fit("log_atanh", "(2 atanh(s) / s - 2) / z, z = s²", lambda z: 2 * odd(mp.atanh)(z), odd_weight(mp.atanh), 0, 0.0401, None, 7),
-    Fit("log2_atanh", "2 atanh(s) / (s log 2), z = s², for pow of float32", per_x(atanh_in_bits), times_x(atanh_in_bits), 0, 0.0401, None, 4),
+    Fit("log1p", "log(1 + x) / x", lambda x: mp.log1p(x) / x, lambda x: x / mp.log1p(x), 0, 1, 9, 20),
+    Fit("log2_atanh", "2 atanh(s) / (s log 2), z = s², for pow of float32", per_x(atanh_in_bits), times_x(atanh_in_bits),
+        0, 0.0401, None, 4),
     Fit("sin", "(sin(x) / x - 1) / z, z = x²", odd(mp.sin), odd_weight(mp.sin), 0, 0.63, 2, 5),
     Fit("cos", "(cos(x) - 1 + z/2) / z², z = x²", lambda z: (mp.cos(mp.sqrt(z)) - 1 + z / 2) / z**2, lambda z: z**2 / mp.cos(mp.sqrt(z)),
         0, 0.63, 2, 5),
@@ -164,8 +167,10 @@ FITS = [
     Fit("erf_exponent", "-log(erfc(t)) / t", lambda t: -mp.log(mp.erfc(t)) / t, lambda t: t * mp.erfc(t) / mp.erf(t), 0, 3.925, 7, None),
     Fit("erf_exponent", "-log(erfc(t)) / t", lambda t: -mp.log(mp.erfc(t)) / t, lambda t: t * mp.erfc(t) / mp.erf(t), 0, 5.93, None, 22),
     Fit("erf_near", "erf(x) / x - 1, z = x²", lambda z: per_x(mp.erf)(z) - 1, times_x(mp.erf), 0, 0.811, 5, 12),
-    Fit("erfc", "(1 + 2x) exp(x²) erfc(x), q = (x - 4) / (x + 4)", scaled_erfc, lambda q: 1 / scaled_erfc(q), mapped(0.44), mapped(10.2), 9, None),
-    Fit("erfc", "(1 + 2x) exp(x²) erfc(x), q = (x - 4) / (x + 4)", scaled_erfc, lambda q: 1 / scaled_erfc(q), mapped(0.44), mapped(27.3), None, 20),
+    Fit("erfc", "(1 + 2x) exp(x²) erfc(x), q = (x - 4) / (x + 4)", scaled_erfc, lambda q: 1 / scaled_erfc(q),
+        mapped(0.44), mapped(10.2), 9, None),
+    Fit("erfc", "(1 + 2x) exp(x²) erfc(x), q = (x - 4) / (x + 4)", scaled_erfc, lambda q: 1 / scaled_erfc(q),
+        mapped(0.44), mapped(27.3), None, 20),
 ]  # fmt: skip
 
 HEADER = '''"""Coefficients of the vector math functions, lowest power first. Written by tools/minimax.py: do not edit."""

@@ -35,6 +35,7 @@ from twofold.autograd.grad_mode import is_grad_enabled as is_grad_enabled
 from twofold.autograd.grad_mode import is_inference_mode_enabled as is_inference_mode_enabled
 from twofold.autograd.grad_mode import no_grad as no_grad
 from twofold.autograd.grad_mode import set_grad_enabled as set_grad_enabled
+from twofold.capture import debugging as debugging
 from twofold.capture.aot import aot as aot
 from twofold.capture.graph_module import GraphModule as GraphModule
 from twofold.capture.record import record as record
@@ -64,6 +65,8 @@ from twofold.ir.dtypes import uint16 as uint16
 from twofold.ir.dtypes import uint32 as uint32
 from twofold.ir.dtypes import uint64 as uint64
 from twofold.ir.dtypes import uint8 as uint8
+from twofold.runtime.cache import cache_info as cache_info
+from twofold.runtime.cache import clear_cache as clear_cache
 from twofold.runtime.pool import get_num_threads as get_num_threads
 from twofold.runtime.pool import set_num_threads as set_num_threads
 from twofold.serialization.checkpoint import load as load
@@ -774,6 +777,7 @@ __all__ = [
     "broadcast_tensors",
     "broadcast_to",
     "bucketize",
+    "cache_info",
     "can_cast",
     "cartesian_prod",
     "cat",
@@ -795,6 +799,7 @@ __all__ = [
     "clamp_max_",
     "clamp_min",
     "clamp_min_",
+    "clear_cache",
     "clip",
     "clip_",
     "clone",
@@ -834,6 +839,7 @@ __all__ = [
     "cumsum",
     "cumulative_trapezoid",
     "data",
+    "debugging",
     "default_generator",
     "deg2rad",
     "deg2rad_",

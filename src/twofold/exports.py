@@ -45,6 +45,7 @@ HOMES: dict[str, tuple[str, ...]] = {
     "capture.aot": ("aot",),
     "capture.record": ("record",),
     "func.mapping": ("vmap",),
+    "runtime.cache": ("cache_info", "clear_cache"),
     "runtime.pool": ("get_num_threads", "set_num_threads"),
     "serialization.checkpoint": ("load", "save"),
     "serialization.weights": ("load_weights", "save_weights"),

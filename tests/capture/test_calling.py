@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import gc
+import os
+import signal
 import sys
+import threading
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from types import BuiltinFunctionType
 from typing import Any
@@ -17,6 +20,7 @@ import twofold
 import twofold.nn as nn
 import twofold.nn.functional as F
 from twofold.capture.calling import TENSORS, Calls
+from twofold.compiler.executable import Executable
 from twofold.errors import ArgumentError, AutogradError, GuardError, InplaceError, StaleOutput, TwofoldError
 from twofold.runtime import builtin, counters
 from twofold.runtime.builtin_layout import python_layout
@@ -280,6 +284,44 @@ def test_a_host_step_that_raises() -> None:
     same(program(values(3, 3)), twofold.linalg.inv(values(3, 3)))
 
 
+def test_a_signal_ends_a_run() -> None:
+    def forever(x: Any) -> Any:
+        return twofold.while_loop(lambda i, y: i < 10**15, lambda i, y: (i + 1, y * 0.5 + 1), (twofold.tensor(0), x))[1]
+
+    program = compiled(forever, values(4))
+    out = np.empty(4, np.float32)
+    for call in (lambda: program(values(4)), lambda: program.run_into([out], values(4))):
+        timer = threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT))
+        timer.start()
+        with pytest.raises(KeyboardInterrupt):
+            call()
+        timer.join()
+    short = compiled(lambda x: x + 1, values(4))
+    same(short(values(4)), values(4) + 1)
+
+
+def test_graphs_on_arrays_are_native(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What surrounds the graph may need care (results in containers, written arguments, gradients); its run is one native call."""
+
+    def refuse(self: Executable, *args: Any) -> None:
+        raise Careful
+
+    monkeypatch.setattr(Executable, "run", refuse)
+    x = values()
+    same(compiled(lambda x: {"y": [x + 1]}, x)(x)["y"][0], x + 1)
+    state = values()
+    compiled(lambda s: s.add_(1.0), state)(state)
+    same(state, values() + 1)
+    w = values(seed=1).requires_grad_()
+    joint = twofold.aot(lambda x, w: (x * w).sum(), x, w).compile()
+    value, gradients = joint(x, w)
+    same(value, (x * w.detach()).sum())
+    same(gradients["w"], x)
+    strided = values(4, 3)
+    with pytest.raises(Careful):
+        compiled(lambda x: {"y": x + 1}, strided.t())(strided.t())
+
+
 def test_threads() -> None:
     program = compiled(lambda x: x.exp().sum(1), values(64, 2048))
     assert program.executable.native(1).is_long
@@ -292,6 +334,7 @@ def test_threads() -> None:
 
 def test_memory() -> None:
     program = compiled(lambda x, y: (x + y, x * y), values(), values())
+    reusing = compiled(lambda x, y: (x + y, x * y), values(), values(), reuse_outputs=True)
     x, y = values(), values()
     bad, out = values(2), [values(), np.empty(SHAPE, np.float32)]
 
@@ -299,6 +342,9 @@ def test_memory() -> None:
         for _ in range(n):
             program(x, y)
             program.run_into(out, x, y)
+            last = reusing(x, y)
+            reusing(x, last[0])
+            reusing(x.numpy(), y.numpy())
             with pytest.raises(GuardError):
                 program(x, bad)
 
@@ -332,18 +378,23 @@ def test_an_unused_program_goes_at_once() -> None:
         gc.enable()
 
 
-def test_without_builtin_functions(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(builtin, "python_layout", lambda tensors: "no such objects")
-    builtin._layout.cache_clear()
-    try:
-        program = compiled(lambda x: x + 1, values())
-        reusing = compiled(lambda x: x + 1, values(), reuse_outputs=True)
-        plan = twofold.record(lambda x: x + 1, values())
-    finally:
+@pytest.fixture
+def no_builtin_functions() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(builtin, "python_layout", lambda tensors: "no such objects")
         builtin._layout.cache_clear()
+        yield
+    builtin._layout.cache_clear()
+
+
+@pytest.mark.usefixtures("no_builtin_functions")
+def test_without_builtin_functions() -> None:
+    program = compiled(lambda x: x + 1, values())
     assert type(program.__call__) is not BuiltinFunctionType
     out = np.empty(SHAPE, np.float32)
     program.run_into([out], values())
+    reusing = compiled(lambda x: x + 1, values(), reuse_outputs=True)
+    plan = twofold.record(lambda x: x + 1, values())
     for result in (program(values()), reusing(values()), plan.replay(), out):
         same(result, values() + 1)
 

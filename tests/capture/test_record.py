@@ -6,6 +6,7 @@ import gc
 import sys
 import weakref
 from concurrent.futures import ThreadPoolExecutor
+from types import BuiltinFunctionType
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ import twofold
 import twofold.nn as nn
 import twofold.nn.functional as F
 from twofold.capture.record import Bound, Plan
-from twofold.errors import AutogradError, GuardError, InplaceError, TraceError
+from twofold.errors import ArgumentError, AutogradError, GuardError, InplaceError, TraceError, UnsupportedError
 from twofold.func import grad_and_value
 from twofold.runtime import counters
 
@@ -49,6 +50,7 @@ def test_replay_reads_anew_and_writes_the_same_tensors() -> None:
     x = values(4, 5)
     plan = twofold.record(lambda x: (F.relu(x).sum(1), x * 2), x)
     first, second = plan.result
+    assert type(plan.replay) is BuiltinFunctionType
     for seed in (1, 2):
         x.copy_(values(4, 5, seed=seed))
         assert plan.replay() is plan.result
@@ -203,6 +205,11 @@ def test_what_cannot_be_recorded() -> None:
     x = values(4)
     with pytest.raises(TraceError):
         twofold.record(lambda x: x * 2 if x.sum() > 0 else x, x)
+    for options in ({"reuse_outputs": True}, {"verify": True}, {"unknown": 1}):
+        with pytest.raises(ArgumentError):
+            twofold.record(lambda x: x + 1, x, **options)
+    with pytest.raises(UnsupportedError, match="aarch64"):
+        twofold.record(lambda x: x + 1, x, target="aarch64")
     plan = twofold.record(lambda x: x + 1, x)
     with pytest.raises(TraceError, match="replayed while"):
         twofold.trace(lambda x: plan.replay() + x, (x,), check=False)

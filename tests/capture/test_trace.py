@@ -590,3 +590,40 @@ def test_slices_with_symbolic_bounds_of_either_sign() -> None:
             expected = [t.shape[1] for t in f(twofold.ones(4, m), twofold.ones(n))]
             assert [d if type(d) is int else d.evaluate({"m": m, "n": n}) for d in lengths] == expected, (m, n)
             assert [t.shape[1] for t in graph_module(twofold.ones(4, m), twofold.ones(n))] == expected, (m, n)
+
+
+@pytest.mark.parametrize("bits", [np.array([0x7D01, 0x7BFF], np.uint16), np.array([0x7F800001, 0x7F7FFFFF], np.uint32)])
+def test_the_check_is_silent_about_signalling_nan_and_large_values(bits) -> None:
+    """Warnings are errors in these tests: converting a signalling NaN, and perturbing the largest number, must give none."""
+    x = twofold.from_numpy(bits.view(f"f{bits.itemsize}"))
+    graph_module = twofold.trace(lambda x: (x * 1, twofold.nan_to_num(x)), (x,))
+    assert bool(twofold.isnan(graph_module(x)[0][0]))
+    narrow = twofold.tensor(np.array([0x7F81, 0x7F7F], np.uint16)).view(twofold.bfloat16)
+    assert bool(twofold.isnan(twofold.trace(lambda x: x * 1, (narrow,))(narrow)[0]))
+
+
+CONTIGUOUS = {
+    "transposed": lambda x: x.transpose(0, 1).contiguous().view(-1),
+    "heads": lambda x: x.reshape(4, 2, 4).transpose(1, 2).contiguous().view(2, 16),
+    "narrowed": lambda x: x.narrow(1, 2, 6).contiguous().view(6, 4),
+    "expanded": lambda x: x[:1].expand(4, 8).contiguous().view(-1),
+    "whether it is": lambda x: x * (1.0 if x.is_contiguous() else 2.0) + (1.0 if x.t().is_contiguous() else 4.0),
+    "written afterwards": lambda x: (x.t().contiguous().mul_(3.0), x * 1),
+    "already so, and written": lambda x: ((y := x * 1).contiguous().mul_(3.0), y),
+    "a row, and written": lambda x: ((y := x * 1)[1:3].contiguous().mul_(3.0), y),
+}
+
+
+ANY_SIZE = ("transposed", "whether it is", "written afterwards", "already so, and written")
+
+
+@pytest.mark.parametrize("name,dynamic", [*((name, False) for name in CONTIGUOUS), *((name, True) for name in ANY_SIZE)])
+def test_contiguous_copies_where_it_does_eagerly(name, dynamic) -> None:
+    f = CONTIGUOUS[name]
+    graph_module = twofold.trace(f, (twofold.ones(4, 8),), dynamic_shapes={"x": {0: "n"}} if dynamic else None)
+    for n in (4, 6) if dynamic else (4,):
+        x, y = (twofold.arange(8.0 * n).reshape(n, 8) for _ in range(2))
+        got, expected = graph_module(x), f(y)
+        for a, b in zip(*((r if isinstance(r, tuple) else (r,)) for r in (got, expected)), strict=True):
+            same(a, b)
+        same(x, y)

@@ -62,12 +62,17 @@ def break_pass(put: Put) -> None:
 
 
 def break_host(put: Put) -> None:
-    """Host steps give their results plus one."""
+    """Host steps give their (first) results plus one."""
     right = host._kernel
 
-    def wrong(node: Any) -> Any:
-        kernel = right(node)
-        return kernel if node.op.is_view else lambda *operands: kernel(*operands) + 1
+    def wrong(node: Any, *form: Any) -> Any:
+        kernel = right(node, *form)
+
+        def plus_one(*operands: Any) -> Any:
+            results = kernel(*operands)
+            return (results[0] + 1, *results[1:]) if node.op.several else results + 1
+
+        return kernel if node.op.is_view else plus_one
 
     put(host, "_kernel", wrong)
 

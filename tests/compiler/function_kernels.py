@@ -78,4 +78,3 @@ def kernels(cases: Iterable[Case], cpu: str = "native", strict: bool = False) ->
         return run
 
     return {c: callable_of(c) for c in names}
-

@@ -1,4 +1,4 @@
-"""Long runs: `python -m tests.compiler.fuzz FIRST COUNT` compiles the random programs of COUNT seeds and prints every difference, made small.
+"""Long runs: `python -m tests.compiler.fuzz FIRST COUNT` compiles the random programs of COUNT seeds and prints differences, made small.
 
 Each program is compared with its graph interpreted in its own dtypes and with itself in float64. An element may differ from the latter by
 some multiple of what the interpreter's does, and of the dtype's rounding of the largest value computed on the way: 16-bit values are not
@@ -18,7 +18,8 @@ from typing import Any
 import numpy as np
 
 import twofold
-from tests.compiler.random_programs import Program, make, minimise
+from tests.compiler.line_programs import Program, minimise
+from tests.compiler.random_programs import make
 
 TARGETS = ("native", "x86-64-v2", "haswell")
 WAYS = ("trace", "freeze", "gradients", "trace", "arrays")

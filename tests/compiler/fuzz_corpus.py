@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.compiler.random_programs import Input, Program
+from tests.compiler.line_programs import Input, Program
 
 X = Input("x0", "f32", (1, 5, 3))
 
@@ -21,7 +21,8 @@ CORPUS: dict[str, tuple[str, Program]] = {
         Program((Input("x0", "f32", (3, 0, 5)),), ("v0 = x0.sum(1)", "v1 = x0.sum((0, 2))", "v2 = (x0 > 0).all(1)"), ("v0", "v1", "v2")),
     ),
     "a view of nothing in another order": (
-        "trace", Program((Input("x0", "f32", (4, 0, 6)),), ("v0 = x0.permute(2, 1, 0).reshape(0, 24)", "v1 = tf.cat([v0, v0.flip(1)])"), ("v1",))
+        "trace",
+        Program((Input("x0", "f32", (4, 0, 6)),), ("v0 = x0.permute(2, 1, 0).reshape(0, 24)", "v1 = tf.cat([v0, v0.flip(1)])"), ("v1",)),
     ),
     "a reduction read at every other position": (
         "gradients",
@@ -39,6 +40,41 @@ CORPUS: dict[str, tuple[str, Program]] = {
     ),
     "a temporary overwritten in place while a view of it is read elsewhere": (
         "gradients", Program((X,), ("v0 = F.max_pool1d(x0, 2, 2, 1)", "v1 = v0 - v0", "v2 = F.avg_pool1d(v0, 3, 1, 1)"), ("v2", "v1"))
+    ),
+    "a tanh that exceeds 1, and does not reach it": (
+        "trace",
+        Program(
+            (Input("x0", "f32", (8, 35), "special"),),
+            ("v0 = F.gelu(x0, approximate='tanh')", "v1 = (1 - tf.tanh(x0 * 20)).sqrt()"),
+            ("v0", "v1"),
+        ),
+    ),
+    "the same in 16 bits": (
+        "trace", Program((Input("x0", "bf16", (8, 7, 5), "special"),), ("v0 = F.gelu(x0, approximate='tanh')",), ("v0",), 3155)
+    ),
+    "an extremum of positions": (
+        "trace",
+        Program((Input("x0", "i8", (2, 65)),), ("v0 = x0.argmax(0) << 1", "v1_0, v1_1 = tuple(v0.min(-1))"), ("v1_0", "v1_1")),
+    ),
+    "one output of an extremum, reduced over another dimension": (
+        "trace",
+        Program((Input("x0", "f32", (1, 7, 65)),), ("v0_0, v0_1 = tuple(x0.min(1))", "v1 = v0_0.mean((0, 1), keepdim=True)"), ("v1",)),
+    ),
+    "positions of an extremum, reduced over another dimension": (
+        "trace",
+        Program(
+            (Input("x0", "i64", (4, 9, 2, 7), "index", 5),),
+            ("v0_0, v0_1 = tuple(x0.max(-2))", "v1_0, v1_1 = tuple(tf.aminmax(v0_1, dim=-2))", "v2 = v0_1.sum(0)"),
+            ("v1_0", "v1_1", "v2"),
+        ),
+    ),
+    "windows that would be computed in too many places": (
+        "gradients",
+        Program(
+            (Input("x0", "f64", (100,)), Input("x1", "i64", (50,), "index", 51)),
+            ("v0 = x0.unfold(0, 51, 1)", "v1 = F.cross_entropy(v0, x1, label_smoothing=0.1)"),
+            ("v1",),
+        ),
     ),
 }  # fmt: skip
 """Name → (way, program)."""

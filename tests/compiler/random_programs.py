@@ -8,94 +8,23 @@ from __future__ import annotations
 
 import contextlib
 import random
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 import twofold
+from tests.compiler.line_programs import DTYPES, FLOATS, INTEGERS, SHORT, Input, Program, tidy
+from tests.compiler.random_templates import BINARY, EXACT_BINARY, EXACT_UNARY, INTEGER, LOGIC, NORMALISED, UNARY, WRITES
 from twofold.errors import InplaceError, TwofoldError
 
-FLOATS, INTEGERS = ("f32", "f64", "bf16", "f16"), ("i64", "i32", "i8", "u8")
-DTYPES = {
-    "f32": twofold.float32, "f64": twofold.float64, "bf16": twofold.bfloat16, "f16": twofold.float16,
-    "i64": twofold.int64, "i32": twofold.int32, "i8": twofold.int8, "u8": twofold.uint8, "bool": twofold.bool,
-}  # fmt: skip
-SHORT = {dtype: name for name, dtype in DTYPES.items()}
 SIZES = (0, 1, 1, 2, 3, 3, 4, 5, 7, 8, 16, 17, 31, 33, 64, 65, 100, 257)
 MAX_ELEMENTS, MAX_RANK = 12_000, 5
 LARGE = 300_000
 """Elements of a value in one program of twenty: enough for several chunks."""
 MAX_VALUE, MAX_NARROW_VALUE = 200.0, 20.0
 """Larger magnitudes, of which rounding errors are large, are not computed with; the second where a 16-bit float takes part."""
-
-
-@dataclass(frozen=True)
-class Input:
-    """An argument: its name, dtype, shape, and the kind of values: "normal", "special" (zeros, infinities, NaN), "index" (0 … high - 1)."""
-
-    name: str
-    dtype: str
-    shape: tuple[int, ...]
-    kind: str = "normal"
-    high: int = 1
-
-    def array(self, seed: int) -> np.ndarray:
-        rng = np.random.default_rng([seed, int(self.name[1:])])
-        if self.kind == "index":
-            a: Any = rng.integers(0, self.high, self.shape)
-        elif self.dtype == "bool":
-            a = rng.random(self.shape) < 0.5
-        elif self.dtype in INTEGERS:
-            a = rng.integers(0 if self.dtype == "u8" else -7, 8, self.shape)
-        else:
-            a = rng.standard_normal(self.shape)
-            if self.kind == "special":
-                a = np.where(rng.random(self.shape) < 0.15, rng.choice([np.nan, np.inf, -np.inf, 0.0, -0.0], self.shape), a)
-        return np.asarray(np.asarray(a).astype(DTYPES[self.dtype].numpy)).reshape(self.shape)
-
-    def __str__(self) -> str:
-        kind = f"index({self.high})" if self.kind == "index" else self.kind
-        return f"# {self.name}: {self.dtype}[{', '.join(map(str, self.shape))}] {kind}"
-
-
-@dataclass(frozen=True)
-class Program:
-    """Inputs, lines of Python, names of results. `seed` fixes the inputs' values."""
-
-    inputs: tuple[Input, ...]
-    lines: tuple[str, ...]
-    outputs: tuple[str, ...]
-    seed: int = 0
-
-    @property
-    def text(self) -> str:
-        names = ", ".join(i.name for i in self.inputs)
-        body = "".join(f"    {line}\n" for line in self.lines)
-        return f"def program({names}):\n{body}    return ({''.join(f'{v}, ' for v in self.outputs)})\n"
-
-    def __str__(self) -> str:
-        return "".join(f"{i}\n" for i in self.inputs) + f"# values of seed {self.seed}\n" + self.text
-
-    def function(self, wide: bool = False) -> Callable[..., tuple[Any, ...]]:
-        """The program as a function of tensors; `wide`: every floating dtype it names is float64."""
-        space: dict[str, Any] = {"tf": twofold, "F": twofold.nn.functional}
-        space |= {name: twofold.float64 if wide and name in FLOATS else dtype for name, dtype in DTYPES.items()}
-        exec(compile(self.text, "<random program>", "exec"), space)
-        return space["program"]  # type: ignore[no-any-return]
-
-    def arguments(self, wide: bool = False, requires_grad: bool = False) -> list[Any]:
-        """New tensors for the inputs."""
-        result = []
-        for i in self.inputs:
-            a = i.array(self.seed)
-            floating = i.dtype in FLOATS
-            t = twofold.tensor(
-                a.astype(np.float64) if wide and floating else a, dtype=twofold.float64 if wide and floating else DTYPES[i.dtype]
-            )
-            result.append(t.requires_grad_() if requires_grad and floating else t)
-        return result
 
 
 @dataclass
@@ -118,46 +47,8 @@ class Register:
         return self.dtype in FLOATS
 
 
-UNARY = (
-    "tf.relu({0})", "tf.tanh({0})", "tf.sigmoid({0})", "F.gelu({0})", "F.gelu({0}, approximate='tanh')", "F.silu({0})", "tf.exp(-tf.abs({0}))",
-    "tf.erf({0})", "tf.sqrt(tf.abs({0}) + 0.1)", "tf.log(tf.abs({0}) + 0.5)", "tf.sin({0})", "tf.cos({0})", "tf.expm1(tf.tanh({0}))",
-    "tf.log1p(tf.abs({0}))", "F.softplus({0})", "F.leaky_relu({0}, 0.1)", "F.elu({0})", "F.hardswish({0})", "{0} * 1.5 - 0.25", "1.0 / ({0} * {0} + 1.0)",
-    "tf.rsqrt({0} * {0} + 0.5)", "{0}.clamp(-0.7, 0.9)", "tf.atan({0})", "{0}.square()", "F.mish({0})", "F.logsigmoid({0})", "tf.abs({0}) ** 1.7",
-    "{0} ** 3 * 0.1", "F.selu({0})", "F.softsign({0})", "F.hardtanh({0})", "F.hardsigmoid({0})", "tf.exp2(tf.sin({0}))", "tf.asinh({0})", "tf.sinc({0})",
-    "tf.nan_to_num({0})", "tf.softmax({0}.reshape(-1), 0)",
-)  # fmt: skip
-EXACT_UNARY = (
-    "tf.relu({0})", "-{0}", "tf.abs({0})", "{0}.clone()", "{0}.detach()", "{0}.clamp(-0.5, 0.5)", "tf.sign({0})", "tf.floor({0})", "tf.ceil({0})",
-    "tf.round({0})", "tf.trunc({0})", "tf.signbit({0})", "tf.isnan({0})", "tf.heaviside({0}, {0})", "({0} > 0.1234)", "({0} == 0)", "tf.frac({0})",
-)  # fmt: skip
-BINARY = (
-    "{0} + {1}", "{0} - {1}", "{0} * {1}", "{0} / (tf.abs({1}) + 0.5)", "tf.maximum({0}, {1})", "tf.minimum({0}, {1})", "tf.hypot({0}, {1})",
-    "tf.lerp({0}, {1}, 0.3)", "tf.addcmul({0}, {0}, {1}, value=0.5)", "tf.atan2({0}, tf.abs({1}) + 0.5)", "tf.logaddexp({0}, {1})", "{0} + 0.3 * {1}",
-    "F.huber_loss({0}, {1}, reduction='none')", "F.mse_loss({0}, {1})", "F.smooth_l1_loss({0}, {1}, reduction='none')",
-    "(tf.abs({0}) + 0.2) ** tf.sigmoid({1})", "tf.xlogy({0}, tf.abs({1}) + 0.2)",
-)  # fmt: skip
-EXACT_BINARY = (
-    "tf.maximum({0}, {1})", "tf.minimum({0}, {1})", "({0} > {1})", "({0} <= {1})", "({0} == {1})", "({0} != {1})", "tf.fmax({0}, {1})",
-    "tf.copysign({0}, {1})", "tf.where({0} > {1}, {0}, {1})", "tf.where({0} > {1}, {1}, 0.5)", "{0}.masked_fill({1} > 0.25, 2.0)",
-)  # fmt: skip
-INTEGER = (
-    "{0} + {1}", "{0} - {1}", "{0} * {1}", "{0} // 3", "{0} % 5", "{0} & {1}", "{0} | {1}", "{0} ^ {1}", "~{0}", "({0} < {1})", "tf.where({0} > 2, {0}, {1})",
-    "{0} << 1", "{0} >> 1", "tf.remainder({0}, 4)", "tf.abs({0})", "tf.clamp({0}, -2, 3)", "tf.div({0}, 3, rounding_mode='trunc')", "tf.gcd({0}, {1})",
-    "tf.maximum({0}, {1})", "tf.fmod({0}, 3)", "{0} * 2.5", "tf.sign({0})",
-)  # fmt: skip
-LOGIC = ("{0} & {1}", "{0} | {1}", "{0} ^ {1}", "~{0}", "tf.logical_not({0})", "tf.where({0}, {1}, ~{1})", "({0} == {1})", "{0} * 3")
 REDUCTIONS = ("sum", "mean", "amax", "amin", "sum", "var", "std", "logsumexp", "prod", "norm")
 EXACT_REDUCTIONS = ("amax", "amin", "argmax", "argmin", "max", "min", "any", "all", "count_nonzero", "sort", "aminmax")
-NORMALISED = (
-    "tf.softmax({0}, {dim})", "tf.log_softmax({0}, {dim})", "F.layer_norm({0}, ({last},))", "F.rms_norm({0}, ({last},))", "F.normalize({0}, dim={dim})",
-    "F.softmin({0}, {dim})", "({0} - {0}.mean({dim}, keepdim=True)) / ({0}.std({dim}, keepdim=True) + 0.5)", "{0}.cumsum({dim})", "F.glu(tf.cat([{0}, {0}], {dim}), {dim})",
-    "{0} / ({0}.norm(dim={dim}, keepdim=True) + 0.5)", "tf.logcumsumexp({0}, {dim})",
-)  # fmt: skip
-WRITES = (
-    "{0}.add_(0.5)", "{0}.mul_({1})", "{0}.relu_()", "{0}.copy_({1})", "{0}.zero_()", "{0}.clamp_(-0.5, 0.5)", "{0}.sub_({1}, alpha=0.5)", "{0}[{index}] = 0.25",
-    "{0}[{index}] += 1.5", "{0}[{index}].mul_(0.5)", "{0}.masked_fill_({0} > 0.123, 0.5)", "{0}.flip(0).add_(1.0)", "{0}.t().mul_(2.0)", "{0}.fill_(0.5)",
-    "{0}[{index}] = {0}.flip(0)[{index}] * 0.5", "{0}.view(-1)[::2].add_(1.0)", "{0}.diagonal().fill_(1.0)", "{0}.transpose(0, -1).sub_(0.125)",
-)  # fmt: skip
 
 
 @dataclass
@@ -249,7 +140,7 @@ class Maker:
             return True
         result = space[target]
         parts = list(result) if isinstance(result, (tuple, list)) else [result]
-        if not all(isinstance(p, twofold.Tensor) and p.dtype in SHORT and self._fit(p) for p in parts):
+        if not parts or not all(isinstance(p, twofold.Tensor) and p.dtype in SHORT and self._fit(p) for p in parts):
             return False
         names = [f"{target}_{k}" for k in range(len(parts))] if isinstance(result, (tuple, list)) else [target]
         self.lines.append(f"{', '.join(names)}{',' if isinstance(result, (tuple, list)) and len(names) == 1 else ''} = {line}")
@@ -346,15 +237,40 @@ class Maker:
         size = s[d]
         window = self.rng.randint(1, max(size, 1))
         lines = (
-            f"{a}.permute({permuted})", f"{a}.transpose({d}, {e})", f"{a}.flip({self.dims(s)})", f"{a}.reshape({self.factors(s)})", f"{a}[{self.index(s)}]",
-            f"{a}[{self.index(s)}]", f"{a}.reshape(-1)", f"{a}.unsqueeze({d})", f"{a}.squeeze()", f"{a}.expand({(n + 1, *s)})",
-            f"{a}.select({d}, {self.rng.randrange(max(size, 1))})", f"{a}.narrow({d}, {size - window}, {window})", f"{a}.diagonal(0, {d}, {e})",
-            f"{a}.unfold({d}, {window}, {n})", f"{a}.roll({n}, {d})", f"{a}.repeat({(n, *[1] * (len(s) - 1))})", f"{a}.movedim({d}, {e})",
-            f"{a}.repeat_interleave({n}, {d})", f"{a}.tril()", f"{a}.triu({n - 2})", f"{a}.rot90(1, (0, {len(s) - 1}))", f"{a}.unflatten({d}, ({size // n if n and size % n == 0 else size}, -1))",
-            f"{a}.flatten({min(d % len(s), e % len(s))}, {max(d % len(s), e % len(s))})", f"{a}.contiguous().view({self.factors(s)})", f"{a}.split({window}, {d})",
-            f"{a}.chunk({n}, {d})", f"{a}[..., None]", f"{a}.reshape({self.factors(s)}).flip(0)", f"{a}.transpose({d}, {e}).reshape({self.factors(s)})", f"{a}.unbind({d})[:3]",
-            f"{a}.swapaxes({d}, {e}).flatten()", f"tf.diag_embed({a})", f"{a}.flip({d}).reshape({self.factors(s)})",
-        )  # fmt: skip
+            f"{a}.permute({permuted})",
+            f"{a}.transpose({d}, {e})",
+            f"{a}.flip({self.dims(s)})",
+            f"{a}.reshape({self.factors(s)})",
+            f"{a}[{self.index(s)}]",
+            f"{a}[{self.index(s)}]",
+            f"{a}.reshape(-1)",
+            f"{a}.unsqueeze({d})",
+            f"{a}.squeeze()",
+            f"{a}.expand({(n + 1, *s)})",
+            f"{a}.select({d}, {self.rng.randrange(max(size, 1))})",
+            f"{a}.narrow({d}, {size - window}, {window})",
+            f"{a}.diagonal(0, {d}, {e})",
+            f"{a}.unfold({d}, {window}, {n})",
+            f"{a}.roll({n}, {d})",
+            f"{a}.repeat({(n, *[1] * (len(s) - 1))})",
+            f"{a}.movedim({d}, {e})",
+            f"{a}.repeat_interleave({n}, {d})",
+            f"{a}.tril()",
+            f"{a}.triu({n - 2})",
+            f"{a}.rot90(1, (0, {len(s) - 1}))",
+            f"{a}.unflatten({d}, ({size // n if n and size % n == 0 else size}, -1))",
+            f"{a}.flatten({min(d % len(s), e % len(s))}, {max(d % len(s), e % len(s))})",
+            f"{a}.contiguous().view({self.factors(s)})",
+            f"{a}.split({window}, {d})",
+            f"{a}.chunk({n}, {d})",
+            f"{a}[..., None]",
+            f"{a}.reshape({self.factors(s)}).flip(0)",
+            f"{a}.transpose({d}, {e}).reshape({self.factors(s)})",
+            f"{a}.unbind({d})[:3]",
+            f"{a}.swapaxes({d}, {e}).flatten()",
+            f"tf.diag_embed({a})",
+            f"{a}.flip({d}).reshape({self.factors(s)})",
+        )
         return self.try_line(self.rng.choice(lines), self.registers[a].exact)
 
     def reduction(self) -> bool:
@@ -423,10 +339,16 @@ class Maker:
         mode = self.rng.choice(("constant", "constant", "reflect", "replicate", "circular"))
         value = ", value=0.5" if mode == "constant" and ra.floating else ""
         lines = (
-            f"tf.cat([{a}, {b}], {d})", f"tf.cat([{a}, {b}, {a}], {d})", f"tf.stack([{a}, {b}], {d})", f"F.pad({a}, ({n}, {m}), mode='{mode}'{value})",
-            f"F.pad({a}, ({n}, {m}))", f"F.pad({a}, ({n}, {m}, {m}, {n}))", f"F.pad({a}, ({-n}, {m}))", f"tf.cat([{a}.flip({d}), {a}], {d}).sum({d})" if ra.floating else f"tf.cat([{a}, {a}], {d})",
+            f"tf.cat([{a}, {b}], {d})",
+            f"tf.cat([{a}, {b}, {a}], {d})",
+            f"tf.stack([{a}, {b}], {d})",
+            f"F.pad({a}, ({n}, {m}), mode='{mode}'{value})",
+            f"F.pad({a}, ({n}, {m}))",
+            f"F.pad({a}, ({n}, {m}, {m}, {n}))",
+            f"F.pad({a}, ({-n}, {m}))",
+            f"tf.cat([{a}.flip({d}), {a}], {d}).sum({d})" if ra.floating else f"tf.cat([{a}, {a}], {d})",
             f"F.pad({a}[:, None], ({n}, {m}), mode='{mode}')",
-        )  # fmt: skip
+        )
         line = self.rng.choice(lines)
         return self.try_line(line, exact and ".sum" not in line)
 
@@ -515,11 +437,21 @@ class Maker:
         n = "1d" if len(self.registers[a].shape) == 3 else "2d"
         k, step = self.rng.randint(1, 3), self.rng.randint(1, 2)
         lines = (
-            f"F.max_pool{n}({a}, {k}, {step}, {k // 2})", f"F.avg_pool{n}({a}, {k}, {step}, {k // 2})", f"F.avg_pool{n}({a}, {k}, {step}, {k // 2}, count_include_pad=False)",
-            f"F.adaptive_avg_pool{n}({a}, {k})", f"F.max_pool{n}({a}, {k}, {step}, ceil_mode=True)", f"F.adaptive_max_pool{n}({a}, {k})",
-            f"F.interpolate({a}, scale_factor=2)", f"F.interpolate({a}, size={k + 2}, mode='{'linear' if n == '1d' else 'bilinear'}')", f"F.lp_pool{n}(tf.abs({a}) + 0.1, 2, {k})",
+            f"F.max_pool{n}({a}, {k}, {step}, {k // 2})",
+            f"F.avg_pool{n}({a}, {k}, {step}, {k // 2})",
+            f"F.avg_pool{n}({a}, {k}, {step}, {k // 2}, count_include_pad=False)",
+            f"F.adaptive_avg_pool{n}({a}, {k})",
+            f"F.max_pool{n}({a}, {k}, {step}, ceil_mode=True)",
+            f"F.adaptive_max_pool{n}({a}, {k})",
+            f"F.interpolate({a}, scale_factor=2)",
+            f"F.interpolate({a}, size={k + 2}, mode='{'linear' if n == '1d' else 'bilinear'}')",
+            f"F.lp_pool{n}(tf.abs({a}) + 0.1, 2, {k})",
             f"F.max_pool{n}({a}, {k}, {step}, dilation=2)",
-        ) + ((f"F.pixel_shuffle({a}, 2)", f"F.pixel_unshuffle({a}, 2)", f"F.unfold({a}, {k})", f"F.channel_shuffle({a}, 2)") if n == "2d" else ())  # fmt: skip
+        ) + (
+            (f"F.pixel_shuffle({a}, 2)", f"F.pixel_unshuffle({a}, 2)", f"F.unfold({a}, {k})", f"F.channel_shuffle({a}, 2)")
+            if n == "2d"
+            else ()
+        )
         return self.try_line(self.rng.choice(lines), False)
 
     def write(self) -> bool:
@@ -534,9 +466,8 @@ class Maker:
         if a is None:
             return False
         count = self.rng.randint(0, 3)
-        lines = [
-            f"tf.cond(tf.abs({a}).sum() > {self.rng.choice((0.0777, 5.1234))}, lambda a: tf.relu(a) * 2 + 1, lambda a: a.flip(()) - 1, ({a},))"
-        ]
+        predicate = f"tf.abs({a}).sum() > {self.rng.choice((0.0777, 5.1234))}"
+        lines = [f"tf.cond({predicate}, lambda a: tf.relu(a) * 2 + 1, lambda a: a.flip(()) - 1, ({a},))"]
         if not self.gradients:
             lines += [
                 f"tf.while_loop(lambda i, a: i < {count}, lambda i, a: (i + 1, tf.tanh(a) * 1.25 + i), (tf.tensor(0), {a}))",
@@ -573,44 +504,3 @@ def make(seed: int, gradients: bool = False, lines: int | None = None) -> Progra
     kept = sorted(m.rng.sample(names, min(len(names), m.rng.randint(1, 4)))) if names else []
     outputs = tuple(dict.fromkeys([*kept, *names[-1:]]))
     return tidy(Program(tuple(m.inputs), tuple(m.lines), outputs, seed))
-
-
-def tidy(p: Program) -> Program:
-    """Without the inputs that no line names."""
-    text = p.text.split("\n", 1)[1]
-    words = set("".join(c if c.isalnum() or c == "_" else " " for c in text).split())
-    return replace(p, inputs=tuple(i for i in p.inputs if i.name in words))
-
-
-def runs(p: Program) -> bool:
-    """Whether the program runs eagerly."""
-    try:
-        with np.errstate(all="ignore"):
-            p.function()(*p.arguments())
-    except Exception:
-        return False
-    return True
-
-
-def minimise(p: Program, fails: Callable[[Program], bool]) -> Program:
-    """The program without lines and results that the failure does not need."""
-
-    def smaller(p: Program) -> Sequence[Program]:
-        found = [replace(p, outputs=(v,)) for v in p.outputs] if len(p.outputs) > 1 else []
-        found += [replace(p, outputs=tuple(w for w in p.outputs if w != v)) for v in p.outputs] if len(p.outputs) > 1 else []
-        defined = [line.split(" = ")[0] for line in p.lines if " = " in line and line[0] == "v"]
-        found += [replace(p, outputs=(v.split(",")[0],)) for v in defined if (v.split(",")[0],) != p.outputs and len(p.outputs) == 1]
-        found += [replace(p, lines=p.lines[:k] + p.lines[k + 1 :]) for k in reversed(range(len(p.lines)))]
-        return [tidy(q) for q in found]
-
-    changed = True
-    while changed:
-        changed = False
-        for q in smaller(p):
-            if (len(q.lines), len(q.outputs)) >= (len(p.lines), len(p.outputs)) and q.lines == p.lines and len(q.outputs) == len(p.outputs):
-                if p.lines and q.outputs[0] >= p.outputs[0]:
-                    continue
-            if runs(q) and fails(q):
-                p, changed = q, True
-                break
-    return p

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import ctypes
 from typing import Any
 
@@ -12,8 +11,17 @@ import pytest
 
 from tests.compiler.function_kernels import Case, case, kernels
 from twofold.compiler import evaluate
-from twofold.compiler.emit_functions import ELEMENTARY, UNSUPPORTED_FUNCTIONS, Functions, bf16_bits, bf16_value, f16_bits, f16_value
-from twofold.compiler.llvm import Module, vector
+from twofold.compiler.emit_functions import (
+    ELEMENTARY,
+    ROUNDED_TWICE,
+    UNSUPPORTED_FUNCTIONS,
+    Functions,
+    bf16_bits,
+    bf16_value,
+    f16_bits,
+    f16_value,
+)
+from twofold.compiler.llvm import REGISTERS, Module, vector
 from twofold.ir.dtypes import BY_SHORT
 from twofold.ops.scalar import SCALAR_FUNCTIONS
 from twofold.runtime.codegen import build
@@ -25,19 +33,23 @@ EVERY = (*FLOATS, *INTEGERS, "bool")
 CPUS = ("native", "haswell", "x86-64-v2")
 
 UNARY = {
-    "neg": FLOATS + INTEGERS, "abs": EVERY, "square": EVERY, "sign": FLOATS + INTEGERS, "not": (*INTEGERS, "bool"), "logical_not": ("bool",),
+    "neg": FLOATS + INTEGERS, "abs": EVERY, "square": EVERY, "sign": FLOATS + INTEGERS, "not": (*INTEGERS, "bool"),
+    "logical_not": ("bool",),
     "reciprocal": FLOATS, "isnan": FLOATS, "isinf": FLOATS, "isfinite": FLOATS, "signbit": FLOATS, "floor": FLOATS, "ceil": FLOATS,
     "trunc": FLOATS, "rint": FLOATS, "sqrt": FLOATS, "round_bf16": ("f32",), "round_f16": ("f32",),
 }  # fmt: skip
 BINARY = {
-    "add": EVERY, "mul": EVERY, "sub": FLOATS + INTEGERS, "div": FLOATS, "divide": FLOATS, "maximum": EVERY, "minimum": EVERY, "fmax": EVERY,
-    "fmin": EVERY, "lt": FLOATS + INTEGERS, "le": FLOATS + INTEGERS, "gt": FLOATS + INTEGERS, "ge": FLOATS + INTEGERS, "eq": EVERY, "ne": EVERY,
+    "add": EVERY, "mul": EVERY, "sub": FLOATS + INTEGERS, "div": FLOATS, "divide": FLOATS, "maximum": EVERY, "minimum": EVERY,
+    "fmax": EVERY, "fmin": EVERY, "lt": FLOATS + INTEGERS, "le": FLOATS + INTEGERS, "gt": FLOATS + INTEGERS, "ge": FLOATS + INTEGERS,
+    "eq": EVERY, "ne": EVERY,
     "and": (*INTEGERS, "bool"), "or": (*INTEGERS, "bool"), "xor": (*INTEGERS, "bool"), "logical_and": ("bool",), "logical_or": ("bool",),
     "logical_xor": ("bool",), "copysign": FLOATS, "heaviside": FLOATS, "fmod": FLOATS + INTEGERS, "mod": FLOATS + INTEGERS,
     "remainder": FLOATS + INTEGERS, "floordiv": FLOATS + INTEGERS, "floor_divide": FLOATS + INTEGERS, "trunc_divide": FLOATS + INTEGERS,
     "left_shift": INTEGERS, "right_shift": INTEGERS, "pow": INTEGERS,
 }  # fmt: skip
-EXACT = [case(op, t, 1, 1) for op, types in UNARY.items() for t in types] + [case(op, t, 2, 1) for op, types in BINARY.items() for t in types]
+EXACT = [case(op, t, 1, 1) for op, types in UNARY.items() for t in types] + [
+    case(op, t, 2, 1) for op, types in BINARY.items() for t in types
+]
 EXACT += [case("where", t, 3, 1) for t in EVERY]
 LANES = {"native": (1, 16), "haswell": (8,), "x86-64-v2": (4,)}
 
@@ -52,7 +64,8 @@ def edges(type: str) -> np.ndarray:
         info = np.finfo(dtype)
         special = [0.0, -0.0, np.inf, -np.inf, np.nan, 0.5, -0.5, 1.0, -1.0, 1.5, 2.5, -2.5, 3.0, -7.0, 1e6, 1e9, -3e10, 1e-3, 2.0**-25]
         return np.concatenate([
-            np.array([*special, info.tiny, -info.tiny / 4, info.smallest_subnormal, info.max, -info.max, info.eps, 65519.0, 65520.0], dtype),
+            np.array([*special, info.tiny, -info.tiny / 4, info.smallest_subnormal, info.max, -info.max, info.eps, 65519.0, 65520.0],
+                     dtype),
             (rng.standard_normal(20) * 10.0 ** rng.integers(-8, 8, 20)).astype(dtype),
         ])  # fmt: skip
     info = np.iinfo(dtype)
@@ -114,6 +127,26 @@ def test_exact_functions(cpu: str) -> None:
         same(kernel(*args), expected(c, args), c, args)
 
 
+def test_every_supported_function_is_tested() -> None:
+    """Here, or in test_vector_math.py."""
+    assert set(SCALAR_FUNCTIONS) - UNSUPPORTED_FUNCTIONS <= {c.op for c in EXACT} | ELEMENTARY | ROUNDED_TWICE
+
+
+@pytest.mark.parametrize("op, of_bools", [("sum", "or"), ("prod", "and"), ("max", "or"), ("min", "and"), ("any", "or"), ("all", "and")])
+def test_combining_two_elements(op: str, of_bools: str) -> None:
+    """Reductions in terms of functions: of numbers and of bools."""
+    for type, function in (
+        ("f32", {"sum": "fadd", "prod": "fmul", "max": "llvm.maximum", "min": "llvm.minimum"}.get(op)),
+        ("bool", of_bools),
+    ):
+        if function is None:
+            continue
+        register = REGISTERS[type]
+        f = Module().function("one", [(register, "x"), (register, "y")])
+        Functions(f, named_target("native"), False).combine(op, *f.parameters, type)
+        assert function in f.lines[-1]
+
+
 # --- conversions
 
 CASTS = [Case("cast", (a,), b, 1) for a in EVERY for b in EVERY if a != b]
@@ -147,7 +180,9 @@ def test_casts(cpu: str) -> None:
     for c, kernel in compiled.items():
         x = edges(c.types[0])
         if x.dtype.kind == "f":
-            whole_numbers = np.array([127, 128, -129, 255, 256, 32767, 65536, 2.0**31, -(2.0**31), 2.0**32, 2.0**63, 2.0**64, 1e20], x.dtype)
+            whole_numbers = np.array(
+                [127, 128, -129, 255, 256, 32767, 65536, 2.0**31, -(2.0**31), 2.0**32, 2.0**63, 2.0**64, 1e20], x.dtype
+            )
             x = np.concatenate([x, whole_numbers, np.nextafter(whole_numbers, x.dtype.type(0))])
         same(kernel(x), converted(x, c.result), c, [x])
 
@@ -198,12 +233,14 @@ def _near_16_bits(dtype: Any) -> np.ndarray:
     with np.errstate(over="ignore", invalid="ignore"):
         between = (exact[:-1].astype(np.float64) + exact[1:].astype(np.float64)).astype(np.float32) / 2
         beside = [np.nextafter(v, np.float32(d)) for v in (exact, between) for d in (np.inf, -np.inf)]
-    special = np.array([np.inf, -np.inf, np.nan, 65504.0, 65519.99, 65520.0, -65520.0, 3.4e38, -3.4e38, 1e-45, 2.0**-25, 2.0**-24], np.float32)
+    special = np.array(
+        [np.inf, -np.inf, np.nan, 65504.0, 65519.99, 65520.0, -65520.0, 3.4e38, -3.4e38, 1e-45, 2.0**-25, 2.0**-24], np.float32
+    )
     values = np.concatenate([exact, between, *beside, special])
     return np.resize(values, -(-values.size // (1 << 16)) << 16).reshape(-1, 1 << 16)
 
 
-@pytest.mark.parametrize(("cpu", "lanes"), [(cpu, n) for cpu in CPUS for n in LANES[cpu]])
+@pytest.mark.parametrize("cpu, lanes", [(cpu, n) for cpu in CPUS for n in LANES[cpu]])
 @pytest.mark.parametrize("short", ["bf16", "f16"])
 def test_16_bit_floats(short: str, cpu: str, lanes: int) -> None:
     functions, dtype = _conversions(cpu, lanes), ml_dtypes.bfloat16 if short == "bf16" else np.float16

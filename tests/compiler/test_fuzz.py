@@ -9,7 +9,8 @@ import pytest
 
 from tests.compiler import fuzz
 from tests.compiler.fuzz_corpus import CORPUS
-from tests.compiler.random_programs import Input, Program, make, minimise
+from tests.compiler.line_programs import Input, Program, minimise
+from tests.compiler.random_programs import make
 
 EACH = 12
 
@@ -45,7 +46,8 @@ SUM = Program((Input("x0", "f32", (3, 5)),), ("v0 = x0 * 2.0", "v1 = tf.exp(v0)"
 
 
 @pytest.mark.parametrize("wrong,found", [
-    (lambda a: np.roll(a, 1), True), (lambda a: a * np.float32(1.001), True), (lambda a: a.astype(np.float64), True), (lambda a: a[:-1], True),
+    (lambda a: np.roll(a, 1), True), (lambda a: a * np.float32(1.001), True), (lambda a: a.astype(np.float64), True),
+    (lambda a: a[:-1], True),
     (lambda a: np.where(np.arange(a.size).reshape(a.shape) == 2, np.nan, a).astype(np.float32), True), (lambda a: a, False),
     (lambda a: a * np.float32(1 + 2e-7), False),
 ])  # fmt: skip

@@ -122,6 +122,7 @@ CASES = (
     Case("topk", ("float32", "float64"), SORTED_SIZES, {"largest": True, "sorted": True}, {"k": lambda n: n // 2}),
     Case("topk", ("float32",), (SMALL[0], SMALL[3]), {"largest": True, "sorted": True, "k": 0}),
     Case("kthvalue", SOME, (*SMALL, *SORTED_SIZES), {"keepdim": True}, {"k": lambda n: n // 3 + 1}),
+    Case("kthvalue", SOME, SORTED_SIZES, {"keepdim": False, "k": 3}),
     Case("kthvalue", ("float32", "int64"), PARTED, {"keepdim": False}, {"k": lambda n: n}),
     Case("median_dim", SOME[:-1], (*SMALL, *SORTED_SIZES), {"keepdim": False}),
     Case("nanmedian_dim", SOME[:-1], (*SMALL, *SORTED_SIZES, PARTED[1]), {"keepdim": True}),

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from twofold.runtime import builtin, counters
-from twofold.runtime.builtin import ARGUMENT, RESULT_NONE, RESULT_ONE, RESULT_TUPLE, BufferSpec, LeafSpec, Native, Signature
+from twofold.runtime.builtin import ARGUMENT, RESULT_FIXED, RESULT_ONE, RESULT_TUPLE, BufferSpec, LeafSpec, Native, Signature
 from twofold.runtime.builtin_layout import STRUCTURES, expand, python_layout
 from twofold.runtime.codegen import build
 from twofold.runtime.entry import Frame
@@ -140,7 +140,7 @@ def test_call(is_long: bool) -> None:
 def test_other_results() -> None:
     a, b = array(0), array(1)
     np.testing.assert_array_equal(Harness(result=RESULT_ONE).call(a, b), a + b)
-    assert Harness(result=RESULT_NONE).call(a, b) is None
+    assert Harness(result=RESULT_FIXED).call(a, b) is None
 
 
 def test_into() -> None:

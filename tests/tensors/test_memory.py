@@ -178,3 +178,28 @@ def test_sizes_that_depend_on_values_are_not_recorded() -> None:
     for function in (tf.unique, tf.unique_consecutive, lambda t: tf.bincount(t.long())):
         with pytest.raises(UnsupportedError, match="size of the result"):
             tf.trace(function, (tf.ones(3),))
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 0, 1), (1, 2, 0), (2, 1, 0)])
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+def test_windows_on_memory_in_any_order(order: tuple[int, ...], dtype: str) -> None:
+    """The array that owns the memory may hold its dimensions in any order; a write through the window is a write to it."""
+    shape = (4, 3, 5)
+    owner = np.empty([shape[d] for d in order], getattr(tf, dtype).numpy).transpose(np.argsort(order)).copy(order="K")
+    assert owner.base is None
+    owner[...] = np.arange(60).reshape(shape)
+    t = tf.from_numpy(owner)
+    for dim, n in enumerate(shape):
+        window = t.unfold(dim, 2, 1)
+        expected = np.lib.stride_tricks.sliding_window_view(owner.astype(np.float64), 2, axis=dim)
+        np.testing.assert_array_equal(window.numpy().astype(np.float64), expected)
+        window.select(dim, n - 2)[..., 1].fill_(-1.0)
+        assert (owner.astype(np.float64).take(n - 1, axis=dim) == -1).all()
+        owner[...] = np.arange(60).reshape(shape)
+
+
+def test_windows_on_gaps_of_foreign_memory_are_refused() -> None:
+    """What came by DLPack owns no memory that NumPy could lend."""
+    with pytest.raises(InplaceError, match="contiguous"):
+        tf.from_dlpack(np.arange(24.0).reshape(4, 6)[:, ::2]).unfold(0, 2, 1)
+    assert tf.from_dlpack(np.arange(24.0).reshape(4, 6)[:, ::2]).contiguous().unfold(0, 2, 1).shape == (3, 3, 2)

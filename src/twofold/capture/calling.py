@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,19 @@ from twofold.capture.reuse import OutputBuffers, StaleArray
 from twofold.compiler.executable import Executable
 from twofold.ir.mode import GRAD, MODE, RECORDER, grad_enabled
 from twofold.runtime.builtin import (
-    ARGUMENT, BOUND, CONSTANT, EITHER, LEAF, PLAIN, RESULT_ONE, RESULT_TUPLE, BufferSpec, LeafSpec, Signature, TensorClass, make_call,
+    ARGUMENT,
+    BOUND,
+    CONSTANT,
+    EITHER,
+    LEAF,
+    PLAIN,
+    RESULT_ONE,
+    RESULT_TUPLE,
+    BufferSpec,
+    LeafSpec,
+    Signature,
+    TensorClass,
+    make_call,
     make_into,
 )  # fmt: skip
 from twofold.support.errors import ArgumentError, AutogradError, InplaceError
@@ -106,11 +119,16 @@ class Calls:
         result = module.results(tensors, self._run(tensors), sizes)
         return tree_map(lambda x: memory(x) if isinstance(x, Tensor) else x, result) if arrays_given else result
 
+    @cached_property
+    def _on_arrays(self) -> Callable[..., tuple[Any, ...]]:
+        """The executable, called on arrays in the order of the graph's inputs."""
+        return self.executable.function()
+
     def _run(self, tensors: list[Tensor]) -> tuple[Any, ...]:
         """The graph's outputs for tensors in the order of its inputs."""
         executable = self.executable
         if self.buffers is None:
-            return tuple(wrap(x) if isinstance(x, np.ndarray) else x for x in executable.run(*map(memory, tensors)))
+            return tuple(wrap(x) if isinstance(x, np.ndarray) else x for x in self._on_arrays(*map(memory, tensors)))
         inputs = [executable.prepared(memory(t), b) for t, b in zip(tensors, executable.inputs, strict=True)]
         arrays = self.buffers.take()
         executable.call(inputs, arrays)
@@ -152,7 +170,7 @@ class Calls:
         """What an ordinary call uses; it hands others to `call`."""
         executable = self.executable
         leaves, result = self._call_leaves(), self._result_kind()
-        if leaves is None or result is None or executable.options.verify:
+        if leaves is None or result is None:
             return self.call
         outputs = [executable.buffer_spec(b) for b in executable.outputs]
         signature = Signature(leaves, outputs, len(self.module.layout.in_spec.children[0].children), TENSORS)
@@ -162,7 +180,7 @@ class Calls:
     def builtin_into(self) -> Callable[..., None]:
         """`Program.run_into`; what is out of the ordinary goes to `into`."""
         layout, executable = self.module.layout, self.executable
-        if layout.write_backs or any(i.whole for i in layout.inputs) or executable.options.verify:
+        if layout.write_backs or any(i.whole for i in layout.inputs):
             return self.into
         leaves, position = [], 0
         for spec, info in zip(layout.inputs, executable.inputs, strict=True):

@@ -127,10 +127,16 @@ class JointProgram(JointModule):
         self.executable, self.compilation = compile_graph(joint.graph, **options)
         if self.compilation.options.verify:
             self.executable = VerifiedExecutable(self.executable, joint.graph, blame_with(options))
+        self._on_arrays = self.executable.function()
+
+    @property
+    def kernels(self) -> tuple[KernelInfo, ...]:
+        """The kernels, forward and backward, in the order in which they run."""
+        return kernels_of(self.executable)
 
     def run_arrays(self, arrays: Sequence[Any]) -> tuple[Any, ...]:
         """The joint graph's outputs for arrays in the order of its inputs."""
-        return self.executable.run(*map(np.asarray, arrays))
+        return self._on_arrays(*map(np.asarray, arrays))
 
 
 def compile_module(module: GraphModule, **options: Any) -> Program:

@@ -16,9 +16,10 @@ from twofold.capture.trace.tracer import trace
 from twofold.compiler.executable import Executable
 from twofold.compiler.pipeline import compile_graph
 from twofold.ir.mode import RECORDER, grad_mode
-from twofold.runtime.builtin import BOUND, EITHER, RESULT_NONE, LeafSpec, Signature, make_call
+from twofold.runtime.builtin import BOUND, EITHER, RESULT_FIXED, LeafSpec, Signature, make_call
 from twofold.runtime.entry import Frame
-from twofold.support.errors import GuardError, InplaceError, TraceError
+from twofold.runtime.target import check_runs_here
+from twofold.support.errors import ArgumentError, GuardError, InplaceError, TraceError
 from twofold.support.pytree import tree_flatten, tree_unflatten
 from twofold.tape.versions import stamp
 from twofold.tensors.core import Tensor, memory, wrap
@@ -58,6 +59,7 @@ class Bound:
         self.types = [t._type for t in tensors]
         self.outputs = executable.fresh_outputs()
         self.written: dict[int, int] = {w.input: executable.results[w.output] for w in module.layout.write_backs}
+        self.native = executable.native(len(self.tensors), self.new_frame)
         self.strided = {k: np.empty(t._type.shape, t._type.dtype.numpy) for k, t in enumerate(tensors) if not memory(t).flags.c_contiguous}
 
     def new_frame(self) -> Frame:
@@ -69,12 +71,10 @@ class Bound:
             frame.table[self.executable.inputs[k].slot] = array.ctypes.data
         return frame
 
-    def builtin(self) -> Callable[[], None] | None:
-        """A run as one native call, which hands what is out of the ordinary to `run`. None where arrays must be copied before or after
-        it."""
+    def builtin(self, careful: Callable[..., Any], result: Any = None, watched: Sequence[np.ndarray] = ()) -> Callable[..., Any] | None:
+        """A run as one native call that returns `result`; it hands to `careful` what is out of the ordinary, and everything once something
+        new looks at the arrays `watched`."""
         executable = self.executable
-        if self.strided.keys() & self.written.keys():
-            return None
         leaves = [
             LeafSpec(BOUND, object=t, gradient=EITHER, buffer=executable.buffer_spec(executable.inputs[k], k in self.written))
             for k, t in enumerate(self.tensors)
@@ -83,8 +83,8 @@ class Bound:
         copies = [
             (executable.outputs[output].slot, executable.inputs[k].slot, executable.inputs[k].nbytes) for k, output in self.written.items()
         ]
-        native = executable.native(len(leaves), self.new_frame)
-        return make_call(native, Signature(leaves, (), 0, TENSORS), self.run, result=RESULT_NONE, copies=copies)
+        signature = Signature(leaves, (), 0, TENSORS)
+        return make_call(self.native, signature, careful, result=RESULT_FIXED, copies=copies, fixed=result, watched=watched)
 
     def stage(self) -> None:
         """Copy the inputs that are not in C order to where the program reads them."""
@@ -123,6 +123,68 @@ class Bound:
         return tree_unflatten(leaves, layout.out_spec)
 
 
+class Replays:
+    """Runs a bound graph again and again, one run at a time."""
+
+    def __init__(self, bound: Bound, arguments: Sequence[Any]) -> None:
+        self.bound, self.arguments = bound, arguments
+        self.lock = threading.RLock()
+        native = None if bound.strided.keys() & bound.written.keys() else bound.builtin(bound.run)
+        self._run: Callable[[], Any] = native or bound.run
+        self._run_staged()
+        self.result: Any = bound.results()
+        self._count_versions()
+        self._holders = _holders(bound.outputs)
+
+    def replay(self, *args: Any) -> Any:
+        """`Plan.replay`."""
+        with self.lock:
+            if args:
+                self._copy_arguments(args)
+            busy = list(self.bound.outputs)  # by these references a builtin replay in another thread comes here, and waits
+            self._run_staged()
+            del busy
+            if self.bound.written or _holders(self.bound.outputs) != self._holders:
+                self._count_versions()
+        return self.result
+
+    def builtin(self) -> Callable[..., Any]:
+        """`replay` as a builtin function. That needs a program which only writes its outputs, and which keeps the GIL, so that no other
+        replay can begin during one."""
+        bound = self.bound
+        if bound.written or bound.strided or bound.native.is_long:
+            return self.replay
+        return bound.builtin(self.replay, self.result, bound.outputs) or self.replay
+
+    def _run_staged(self) -> None:
+        if self.bound.strided:
+            self.bound.stage()
+        self._run()
+
+    def _count_versions(self) -> None:
+        """Enter the writes where autograd looks for them: values saved for backward, and views of results, may have been overwritten."""
+        site = user_site()
+        for array in (*(memory(self.bound.tensors[k]) for k in self.bound.written), *self.bound.outputs):
+            stamp(array, "replay", *site)
+
+    def _copy_arguments(self, args: tuple[Any, ...]) -> None:
+        module = self.bound.module
+        leaves = [wrap(x) if isinstance(x, np.ndarray) else x for x in module.leaves_of(args, {})]
+        module.match(leaves)  # what is no tensor is as recorded
+        for recorded, given in zip(self.arguments, leaves, strict=True):
+            if not isinstance(recorded, Tensor) or given is recorded:
+                continue
+            if given._type is not recorded._type:
+                raise GuardError(f"{module.name}: an argument was {recorded._type} at the recording, {given._type} does not fit")
+            with grad_mode(False):
+                inplace("copy", recorded, given)
+
+
+def _holders(arrays: Sequence[Any]) -> list[int]:
+    """How many references there are to each array: more than at the recording where something else looks at its memory."""
+    return list(map(getrefcount, arrays))
+
+
 class Plan:
     """A recorded launch plan; made by `record`.
 
@@ -130,30 +192,19 @@ class Plan:
     native_calls:  a `NativeCalls`: what a run takes, eagerly, as written, and replayed
     """
 
-    def __init__(self, bound: Bound, arguments: Sequence[Any], native_calls: NativeCalls) -> None:
+    __slots__ = ("__weakref__", "_bound", "native_calls", "replay", "result")
+    replay: Callable[..., Any]
+    """`replay(*args)`: run again, as one native call. Returns `result`.
+
+    Inputs (arguments, parameters, everything closed over) are read anew from the tensors that were there at the recording. With `args`,
+    their values are first copied into the recorded arguments. Raises GuardError where a recorded tensor has another type now, or an
+    argument does not fit; AutogradError under grad mode, if an input requires grad. """
+
+    def __init__(self, replays: Replays, native_calls: NativeCalls) -> None:
+        self._bound = replays.bound
         self.native_calls = native_calls
-        self._bound = bound
-        self._arguments = arguments
-        self._native = bound.builtin() or bound.run
-        self._lock = threading.RLock()
-        self._run()
-        self.result: Any = bound.results()
-        self._holders = _holders(bound.outputs)
-
-    def replay(self, *args: Any) -> Any:
-        """Run again: one native call. Returns `result`.
-
-        Inputs (arguments, parameters, everything closed over) are read anew from the tensors that were there at the recording. With `args`,
-        their values are first copied into the recorded arguments. Raises GuardError where a recorded tensor has another type now, or an
-        argument does not fit; AutogradError under grad mode, if an input requires grad.
-        """
-        with self._lock:
-            if args:
-                self._copy_arguments(args)
-            self._run()
-            if self._bound.written or _holders(self._bound.outputs) != self._holders:
-                self._count_versions()
-        return self.result
+        self.result: Any = replays.result
+        self.replay = replays.builtin()
 
     def report(self) -> str:
         """The plan in words: native calls a run, what is read, what is written."""
@@ -169,34 +220,6 @@ class Plan:
     def __repr__(self) -> str:
         return f"<Plan {self._bound.module.name}: {self.native_calls}>"
 
-    def _run(self) -> None:
-        if self._bound.strided:
-            self._bound.stage()
-        self._native()
-
-    def _count_versions(self) -> None:
-        """Enter the writes where autograd looks for them: values saved for backward, and views of results, may have been overwritten."""
-        site = user_site()
-        for array in (*(memory(self._bound.tensors[k]) for k in self._bound.written), *self._bound.outputs):
-            stamp(array, "replay", *site)
-
-    def _copy_arguments(self, args: tuple[Any, ...]) -> None:
-        module = self._bound.module
-        leaves = [wrap(x) if isinstance(x, np.ndarray) else x for x in module.leaves_of(args, {})]
-        module.match(leaves)  # what is no tensor is as recorded
-        for recorded, given in zip(self._arguments, leaves, strict=True):
-            if not isinstance(recorded, Tensor) or given is recorded:
-                continue
-            if given._type is not recorded._type:
-                raise GuardError(f"{module.name}: an argument was {recorded._type} at the recording, {given._type} does not fit")
-            with grad_mode(False):
-                inplace("copy", recorded, given)
-
-
-def _holders(arrays: Sequence[Any]) -> list[int]:
-    """How many references there are to each array: more than at the recording where something else looks at its memory."""
-    return list(map(getrefcount, arrays))
-
 
 def record(fn: Callable[..., Any], *args: Any, **options: Any) -> Plan:
     """Record what `fn(*args)` does (operations and calls of compiled programs) as a launch plan, and run it once.
@@ -211,6 +234,9 @@ def record(fn: Callable[..., Any], *args: Any, **options: Any) -> Plan:
     `GraphModule.compile`. Raises AutogradError where an input requires grad under grad mode: a plan computes no gradients unless `fn`
     itself asks for them.
     """
+    for name in ("reuse_outputs", "verify"):
+        if options.get(name):
+            raise ArgumentError(f"record: {name} is an option of programs; a plan has outputs of its own, and does not check its runs")
     with counted_programs() as programs:
         module = trace(fn, args, check=False)
     leaves = tree_flatten((args, {}))[0]
@@ -219,8 +245,9 @@ def record(fn: Callable[..., Any], *args: Any, **options: Any) -> Plan:
     tensors = [whole_of(t) if i.whole else t for i, t in zip(layout.inputs, tensors, strict=True)]
     refuse_gradients(module.name, tensors)
     reorder(module.name, layout, tensors, None)
-    executable, _ = compile_graph(module.graph, **options)
+    executable, compilation = compile_graph(module.graph, **options)
+    check_runs_here(compilation.target)
     operations = sum(n.op.name != "constant" for n in module.graph.walk())
     hosts = len(executable.assembly.hosts)
     calls = NativeCalls(operations, programs.calls + max(operations - programs.nodes, 0), 1, hosts)
-    return Plan(Bound(module, executable, tensors), leaves, calls)
+    return Plan(Replays(Bound(module, executable, tensors), leaves), calls)

@@ -47,9 +47,9 @@ for _name in (*(p + n for n in _OPERATORS for p in ("", "r", "i")), *_OTHERS):
 class OutputBuffers:
     """The outputs of the last call of one program, for calls that its builtin function (which does the same) does not serve.
 
-    `take` gives arrays for the next call. A tensor of the last call that somebody still has becomes stale, unless something else looks at its
-    array (an argument of the next call, a view, NumPy, a value saved for backward): then the array is left to them, and a new one taken.
-    Several threads may call: those that find no arrays take new ones.
+    `take` gives arrays for the next call. A tensor of the last call that somebody still has becomes stale, unless something else looks at
+    its array (an argument of the next call, a view, NumPy, a value saved for backward): then the array is left to them, and a new one
+    taken. Several threads may call: those that find no arrays take new ones.
     """
 
     def __init__(self, executable: Executable) -> None:

@@ -7,10 +7,12 @@ from pathlib import Path
 
 import typer
 
+from twofold.cli import cache
 from twofold.cli.faults import bisect_file, minify_file
 from twofold.cli.tour import run_tour
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, help="Twofold: tensors that run now, and the same tensors as graphs.")
+app.add_typer(cache.app, name="cache")
 
 
 def show_version(wanted: bool) -> None:

@@ -11,9 +11,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from twofold.compiler.emit import KernelCode, Schedule, emit_kernel, schedule
 from twofold.compiler.expr import Expr, walk
 from twofold.compiler.llvm import Function, Module, Val, number
-from twofold.compiler.emit import KernelCode, Schedule, emit_kernel, schedule
 from twofold.compiler.memory import Block, MemoryPlan, plan_memory
 from twofold.compiler.planner import ControlStep, HostStep, KernelStep, Plan, TemplateStep, UpdateStep
 from twofold.compiler.spec import KernelSpec, Reduce, Store
@@ -373,7 +373,7 @@ def assemble_program(graph: Graph, plan: Plan, sites: dict[int, tuple[Node, str]
             for n in a.scratch:
                 scratch_slots[n] = slot
                 slot += 1
-    RunWriter(module, buffers, scratch_slots).write(actions)
+    PartedRunWriter(module, buffers, scratch_slots).write(actions)
     return Assembly(graph, plan, actions, buffers, memory, str(module), flattener.hosts, sites, flattener.root, slot, scratch_slots)
 
 
@@ -407,15 +407,17 @@ class RunWriter:
         self.table, self.context = self.f.parameters
 
     def write(self, actions: list[Any]) -> None:
+        """The whole body of the function `f`."""
         f = self.f
         most = max((len(a.buffers) + len(a.scratch) for a in walk_actions(actions) if isinstance(a, Launch)), default=0)
         self.arguments = f.scratch(8 * (most + 1), 8)
+        self.can_fail = False
         error = self._pointer(0)
         f.store(error, self.arguments, 8)
         self.status = f.variable("i32", 0)
         self._actions(actions)
         f.ret(number("i32", 0))
-        if any("label %failed" in line for line in f.lines):
+        if self.can_fail:
             f.label("failed")
             f.ret(f.get(self.status, "i32"))
 
@@ -429,7 +431,9 @@ class RunWriter:
         return self.f.load("ptr", self.f.gep(self.context, index, "ptr"), 8)
 
     def _check(self, status: Val) -> None:
+        """Leave the function with a status that is not 0."""
         f = self.f
+        self.can_fail = True
         f.set(self.status, status)
         ok = f.fresh("ok")
         f.branch_if(f.icmp("eq", status, 0), ok, "failed")
@@ -499,3 +503,30 @@ class RunWriter:
         self._actions(a.body)
         f.branch(test)
         f.label(after)
+
+
+PART_ACTIONS = 128
+"""Longest sequence of actions in one function: LLVM takes more than linear time for long functions."""
+
+
+class PartedRunWriter(RunWriter):
+    """`run` as a function that calls parts of at most PART_ACTIONS actions each; so are bodies of branches and loops that are longer."""
+
+    parts = 0
+
+    def _actions(self, actions: list[Any]) -> None:
+        if len(actions) <= PART_ACTIONS:
+            super()._actions(actions)
+            return
+        for begin in range(0, len(actions), PART_ACTIONS):
+            self._part(actions[begin : begin + PART_ACTIONS])
+
+    def _part(self, actions: list[Any]) -> None:
+        """A function for these actions, and its call."""
+        self.parts += 1
+        name = f"part{self.parts}"
+        around = self.f, self.table, self.context, self.arguments, self.status, self.can_fail
+        self.f = self.module.function(name, [("ptr", "table"), ("ptr", "context")], "i32", "noinline nounwind", internal=True)
+        self.write(actions)
+        self.f, self.table, self.context, self.arguments, self.status, self.can_fail = around
+        self._check(self.f.call(name, "i32", self.table, self.context))

@@ -6,7 +6,6 @@ integer vectors, copying reads and writes as many bytes each; what writing takes
 
 from __future__ import annotations
 
-import statistics
 import threading
 from dataclasses import dataclass
 
@@ -145,7 +144,7 @@ class _Bench:
             place = k % windows * chunk_bytes * chunks
             self.frame.call(pointers | {1: source.ctypes.data + place, 2: destination.ctypes.data + place})
             times.append(float(taken[0]) * 1e-9)
-        return min(times[windows:]) if windows == 1 else statistics.median(times[windows:])
+        return min(times[windows:]) if windows == 1 else float(np.median(times[windows:]))
 
 
 class Ceilings:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ import numpy as np
 from twofold.compiler.evaluate import Evaluation
 from twofold.compiler.expr import Expr, dtype_of, is_float, walk
 from twofold.compiler.nodes import precision, shaken, widened
+from twofold.compiler.schedule_forms import with_fast_gelu
 from twofold.compiler.spec import KernelSpec, Reduce, roots_of
 from twofold.ir.dtypes import BY_SHORT, FLOAT, DType
 
@@ -38,7 +39,7 @@ Reference = Callable[[], Any]
 @dataclass(frozen=True)
 class Comparison:
     """One result beside its reference. `count` elements of `total` diverge; `index` is the worst one (flat); `error` the largest distance
-    between result and reference among those that agree, in units of the tolerance."""
+    between result and reference among those that are near, in units of the tolerance."""
 
     total: int
     count: int = 0
@@ -77,8 +78,7 @@ def compare(
                 bad &= ~(_distances(got, _stored(make(), stored), tolerance, stored) <= 1.0)
         if bad.any():
             bad &= ~_explained(got, bad, stored, tolerance, expected, rounded)
-        agreed = distance[~bad & np.isfinite(distance)]
-        error = float(agreed.max(initial=0.0))
+        error = float(distance[distance <= 1.0].max(initial=0.0))
         if not bad.any():
             return Comparison(total, error=error)
         score = np.where(bad, np.where(np.isnan(distance), np.inf, distance), -1.0)
@@ -127,10 +127,15 @@ def _explained(got: Any, bad: Any, stored: DType, tolerance: float, expected: An
 
 
 class SpecReference:
-    """What a spec leaves in its buffers, given what is in them before. `memory`: flat arrays by the spec's names of buffers."""
+    """What a spec leaves in its buffers, given what is in them before.
 
-    def __init__(self, spec: KernelSpec, memory: Mapping[str, Any]) -> None:
+    memory: flat arrays by the spec's names of buffers
+    strict: whether the kernel was made with strict_math. Otherwise gelu is computed by erf, whose rounding errors are those of 1
+    """
+
+    def __init__(self, spec: KernelSpec, memory: Mapping[str, Any], strict: bool = False) -> None:
         self.spec, self.memory = spec, memory
+        self.computed = spec if strict else replace(spec, stages=with_fast_gelu(spec.stages))
         self._results: dict[bool, dict[str, Any]] = {}
 
     def output(self, name: str, wide: bool) -> Any:
@@ -141,7 +146,7 @@ class SpecReference:
 
     def rounded(self, name: str, random: np.random.Generator) -> Any:
         """A buffer after an evaluation in float64 with random roundings."""
-        return self._run(lambda memory, window: _Rounded(self.spec, memory, window, random), True)[name]
+        return self._run(lambda memory, window: _Rounded(self.computed, memory, window, random), True)[name]
 
     def _run(self, make: Callable[[dict[str, Any], dict[str, range]], Evaluation], wide: bool) -> dict[str, Any]:
         outputs = {b.name for b in self.spec.buffers.values() if b.role != "in"}
@@ -176,7 +181,7 @@ class _Rounded(Evaluation):
     def term(self, s: Reduce) -> Any:
         value = super().term(s)
         rounds = s.op in ("sum", "prod") and is_float(s.value.type)
-        return shaken(value, precision(dtype_of(s.value.type)), self.random) if rounds else value
+        return shaken(value, 2.0 * precision(dtype_of(s.value.type)), self.random) if rounds else value
 
 
 def windows(spec: KernelSpec) -> list[dict[str, range]]:

@@ -29,6 +29,7 @@ from twofold.ir.rewrite import PassLog, PassRecord, Rewrite, run_pass
 from twofold.ir.run import SELECTORS, compute_dtype
 from twofold.ir.types import TensorType, scalar_type
 from twofold.ops.record import RULE_HELPERS
+from twofold.ops.rule_code import clone, global_names
 from twofold.ops.vocabulary import load_vocabulary
 from twofold.support.errors import ArgumentError, GraphError
 
@@ -291,16 +292,16 @@ class RuleWriter:
         todo: list[CodeType] = [function.__code__]
         done: set[str] = set()
         while todo:
-            for name in _mentioned(todo.pop()) - done:
+            for name in global_names(todo.pop()) - done:
                 done.add(name)
                 if name in self.namespace:
                     continue
                 if name in VOCABULARY:
                     self.namespace[name] = self._function(VOCABULARY[name])
                 elif name in RULE_HELPERS:
-                    self.namespace[name] = _with_globals(RULE_HELPERS[name], self.namespace)
+                    self.namespace[name] = clone(RULE_HELPERS[name], self.namespace)
                     todo.append(RULE_HELPERS[name].__code__)
-        return _with_globals(function, self.namespace)
+        return clone(function, self.namespace)
 
     def _function(self, op: Op) -> Callable[..., Any]:
         return lambda *args, **kwargs: self.call(op, args, kwargs)
@@ -332,22 +333,6 @@ def _unwrapped(x: Any) -> Any:
 def _widened(attribute: Any) -> Any:
     """A `dtype` argument of 16 bits asks for its rounding at the end; float32 is computed in."""
     return dtypes.float32 if type(attribute) is DType and attribute.is_low_precision else attribute
-
-
-def _with_globals(function: Any, namespace: RuleNamespace) -> FunctionType:
-    """A copy of a rule that looks its global names up in `namespace`."""
-    made = FunctionType(function.__code__, namespace, function.__name__, function.__defaults__)
-    made.__kwdefaults__ = function.__kwdefaults__
-    return made
-
-
-def _mentioned(code: CodeType) -> set[str]:
-    """The names a code object and those inside it mention (attribute names among them, which do no harm)."""
-    names = set(code.co_names)
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            names |= _mentioned(constant)
-    return names
 
 
 __all__ = ["SERVED_WHOLE", "RuleWriter", "WrittenValue", "decompose", "is_composite"]

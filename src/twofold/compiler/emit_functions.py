@@ -209,7 +209,7 @@ class Functions:
 
     def _float_softplus(self, x: Val) -> Val:
         f, m = self.f, self.math(x)
-        tail = m.log1p(m.exp(f.fneg(self._intrinsic("fabs", x))))
+        tail = m.log1p_of_fraction(m.exp(f.fneg(self._intrinsic("fabs", x))))
         return f.fadd(self._intrinsic("maximum", x, number(x.type, 0.0)), tail)
 
     def _log_sum(self, x: Val, y: Val, tail: Callable[[Val], Val], same: float) -> Val:
@@ -220,11 +220,11 @@ class Functions:
 
     def _float_logaddexp(self, x: Val, y: Val) -> Val:
         m = self.math(x)
-        return self._log_sum(x, y, lambda d: m.log1p(m.exp(d)), math.log(2))
+        return self._log_sum(x, y, lambda d: m.log1p_of_fraction(m.exp(d)), math.log(2))
 
     def _float_logaddexp2(self, x: Val, y: Val) -> Val:
         m = self.math(x)
-        return self._log_sum(x, y, lambda d: self.f.fmul(m.log1p(m.exp2(d)), 1 / math.log(2)), 1.0)
+        return self._log_sum(x, y, lambda d: self.f.fmul(m.log1p_of_fraction(m.exp2(d)), 1 / math.log(2)), 1.0)
 
     def _x_times(self, x: Val, y: Val, logarithm: Callable[[Val], Val]) -> Val:
         f = self.f

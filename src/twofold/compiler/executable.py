@@ -17,10 +17,10 @@ from twofold.compiler.options import CompileOptions
 from twofold.ir.graph import Value
 from twofold.ir.interpreter import describe
 from twofold.ir.types import TensorType, type_of
-from twofold.runtime.builtin import BufferSpec, Native
+from twofold.runtime.builtin import ARGUMENT, RESULT_TUPLE, BufferSpec, LeafSpec, Native, Signature, make_call
 from twofold.runtime.codegen import NativeCode
 from twofold.runtime.entry import Frame
-from twofold.runtime.target import Target
+from twofold.runtime.target import Target, why_not_here
 from twofold.support.errors import ArgumentError, DTypeError, IndexOutOfRange, OutOfMemory, ShapeError
 
 NS_PER_BYTE, NS_PER_OPERATION = 0.1, 0.3
@@ -88,6 +88,16 @@ class Executable:
             raise fault(assembly, frame.error)
 
         return Native(self.name, self.code, new_frame or self.new_frame, leaves + len(self.outputs), explain, self._is_long())
+
+    def function(self) -> Callable[..., tuple[Any, ...]]:
+        """`run` as a builtin function; `run` itself serves what is out of the ordinary, runs that are verified, and programs for other
+        machines. (The executable does not keep it: there would be a cycle.)"""
+        in_order = self.results == list(range(len(self.outputs)))
+        if not in_order or self.options.verify or why_not_here(self.target):
+            return self.run
+        leaves = [LeafSpec(ARGUMENT, k, buffer=self.buffer_spec(b)) for k, b in enumerate(self.inputs)]
+        signature = Signature(leaves, [self.buffer_spec(b) for b in self.outputs], len(leaves))
+        return make_call(self.native(len(leaves)), signature, self.run, result=RESULT_TUPLE) or self.run
 
     def _is_long(self) -> bool:
         """Whether a run is worth giving up the GIL for. What is not known (templates, host steps, loops) counts as long."""

@@ -7,6 +7,7 @@ express at the asked index raises `Materialise`: the planner then stores that va
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -158,6 +159,8 @@ class KernelBuilder:
     def unflatten(self, flat: Affine, shape: tuple[int, ...], guards: Sequence[Guard] = ()) -> Index:
         """A flat position as an index of a shape, by mixed radix. A dimension that straddles two is split (the build starts again);
         raises Straddles where the index is not affine."""
+        if any(c < 0 for _, c in flat.terms):
+            return self._unflatten_reversed(flat, shape, guards)
         result, constant = [], flat.constant
         terms = sorted(flat.terms, key=lambda t: -t[1])
         for n, stride in zip(shape, af.strides_of(shape), strict=True):
@@ -188,6 +191,18 @@ class KernelBuilder:
                 return False
             reached *= self.sizes[d]
         return form.constant == 0 and reached == n
+
+    def _unflatten_reversed(self, flat: Affine, shape: tuple[int, ...], guards: Sequence[Guard]) -> Index:
+        """`unflatten` where dimensions are walked backwards (a reshape of something flipped): each of them, d, is read as last - d."""
+        last = {d: self.sizes[d] - 1 for d, c in flat.terms if c < 0}
+
+        def turned(form: Affine) -> Affine:
+            """The form in which each of these dimensions counts from its end."""
+            constant = form.constant + sum(c * last[d] for d, c in form.terms if d in last)
+            return Affine(constant, tuple((d, -c if d in last else c) for d, c in form.terms))
+
+        kept = [g for g in guards if not any(d in last for d, _ in g[0].terms)]
+        return tuple(map(turned, self.unflatten(turned(flat), shape, kept)))
 
     # --- pulling
 
@@ -225,8 +240,14 @@ class KernelBuilder:
 
     def load_at(self, value: Value, index: Sequence[Affine | Expr], guards: tuple[Guard, ...] = ()) -> Expr:
         """An element of a value at an index of which some entries are computed (i64 expressions, already checked). The value must be
-        stored: raises Materialise if it is not."""
+        stored, or one that `COMPUTED_AT` knows: raises Materialise if it is neither."""
         if not self.environment.stored(value, self):
+            assert value.node is not None
+            computed_at = COMPUTED_AT.get(value.node.op.name)
+            element = None if computed_at is None else computed_at(value.node, index)
+            if element is not None:
+                self.nodes.add(value.node)
+                return element
             raise Materialise(value, "it is read at computed positions")
         self.uses[value] = None
         shape = shape_of(value)
@@ -354,7 +375,16 @@ class KernelBuilder:
         kept = tuple(d for f in index for d, _ in f.terms)
         self.stages.append(Store(v.name, dtype_of_value(v), af.flat_index(index, shape_of(v)), kept, e))
         if len(self.memo) > 4 * MAX_EXPRESSIONS:
+            self._refuse_size()
+
+    def _refuse_size(self) -> None:
+        """Raise Mismatch; of a kernel with one root, Materialise for the value that is computed at the most positions."""
+        if len(self.roots) > 1:
             raise Mismatch("the kernel grows too large")
+        counts = Counter(v for v, _, _ in self.memo if v not in self.roots and v not in self.uses and v.region is self.roots[0].region)
+        if counts and (most := max(counts.values())) > 1:
+            worst = max((v for v, n in counts.items() if n == most), key=self.environment.order)
+            raise Materialise(worst, f"the kernel would grow too large: it is computed at {most} positions")
 
     def _fitting(self, shape: tuple[int, ...], domain: tuple[int, ...], first: Index) -> Index:
         """The index of another root over the kernel's domain, over what a reduction walks, over kept dimensions, or of one element."""
@@ -395,8 +425,11 @@ class KernelBuilder:
             self._materialise_reduction(lambda s: True, "its reductions are over different dimensions")
 
     def _materialise_reduction(self, which: Callable[[Reduce], bool], reason: str) -> None:
-        names = {s.name for s in self.stages if isinstance(s, Reduce) and which(s)}
-        found = [k for k, name in self.reduced.items() if isinstance(k, Value) and name in names and k not in self.roots]
+        wanted = {s.name for s in self.stages if isinstance(s, Reduce) and which(s)}
+        found: set[Value] = set()
+        for names in (wanted, set(self.reduced.values())):  # where only roots are wanted, what they reduce is stored
+            nodes = {(k if isinstance(k, Value) else k[0]).node for k, name in self.reduced.items() if name in names}
+            found = found or {v for v, _, _ in self.memo if v.node in nodes and v not in self.roots}
         if not found:
             raise Mismatch(reason)
         raise Materialise(min(found, key=self.environment.order), reason)
@@ -462,8 +495,9 @@ class KernelBuilder:
             buffers[v.name] = Buffer(v.name, dtype_of_value(v), math.prod(shape_of(v)))
         for v in self.roots:
             buffers[v.name] = Buffer(v.name, dtype_of_value(v), math.prod(shape_of(v)), "out")
-        nodes = tuple(dict.fromkeys(n.name for n in sorted(self.nodes, key=lambda n: self.environment.order(n.outputs[0]))))
-        sources = tuple(dict.fromkeys(n.source for n in self.nodes if n.source is not None))
+        ordered = sorted(self.nodes, key=lambda n: self.environment.order(n.outputs[0]))
+        nodes = tuple(dict.fromkeys(n.name for n in ordered))
+        sources = tuple(dict.fromkeys(n.source for n in ordered if n.source is not None))
         return KernelSpec(name, dict(self.sizes), buffers, list(self.stages), nodes, sources, dict(self.sites))
 
 
@@ -486,6 +520,8 @@ def scalar_constant(node: Node) -> Any:
     return array.reshape(-1)[0].item() if array.size == 1 else None
 
 
+COMPUTED_AT: dict[str, Callable[[Node, Sequence[Affine | Expr]], Expr | None]] = {}
+"""Operations whose elements need no memory even at computed positions: (node, index) → the element, or None. The rules fill it."""
 REDUCES: dict[str, Callable[[Node], tuple[tuple[int, ...], bool]]] = {}
 """Operations that are one reduction: node → (axes, keepdim). The rules fill it."""
 

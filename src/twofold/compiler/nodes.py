@@ -6,6 +6,7 @@ the spread of a few results shows how far roundings alone can move a result, whi
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -24,6 +25,9 @@ RANDOM_FAMILIES = frozenset(("random", "distributions"))
 """Numbers drawn in another dtype are other numbers."""
 ROUNDINGS = 4.0
 """A random rounding is at most this many units in the last place: a function may err by as much."""
+
+SHORT_SUM = 4.0
+"""The root of the number of terms up to which roundings of the terms stand for those of partial sums too."""
 
 CallNode = Callable[[Node, "list[Any]"], "tuple[Any, ...]"]
 
@@ -51,6 +55,8 @@ def wide_call(node: Node, operands: list[Any]) -> tuple[Any, ...]:
     given = input_types(node.inputs, scalar_type)
     types = tuple(_wide_type(v.type) for v in node.outputs)
     attributes = {k: float64 if type(a) is DType and a.category == FLOAT else a for k, a in node.attributes.items()}
+    if attributes.get("eps", 0) is None:  # that of the dtype
+        attributes["eps"] = _machine_epsilon(node)
     kernel = make_kernel(node.op, tuple(map(_wide_type, given)), types if node.op.several else types[0], attributes)
     with np.errstate(all="ignore"):
         result = kernel(*[[widened(x) for x in o] if isinstance(o, (list, tuple)) else widened(o) for o in operands])
@@ -65,10 +71,33 @@ def rounded_call(random: np.random.Generator) -> CallNode:
             return wide_call(node, operands)
         types = [v.type.dtype for v in node.outputs if isinstance(v.type, TensorType)]
         eps = max((precision(t) for t in types if t.category == FLOAT), default=precision(float64))
+        eps *= max(1.0, math.sqrt(terms(node)) / SHORT_SUM)  # partial sums are rounded as well
         moved = [[shaken(x, eps, random) for x in o] if isinstance(o, (list, tuple)) else shaken(o, eps, random) for o in operands]
-        return tuple(shaken(r, eps, random) for r in wide_call(node, moved))
+        results = tuple(shaken(r, eps, random) for r in wide_call(node, moved))
+        # a fused kernel may round to 16 bits here, or not
+        return results if random.random() < 0.5 else tuple(map(_rounded_to, results, node.outputs))
 
     return call
+
+
+def _rounded_to(x: Any, v: Value) -> Any:
+    """A wide result rounded to 16 bits where its type has them."""
+    if not isinstance(v.type, TensorType) or not v.type.dtype.is_low_precision:
+        return x
+    with np.errstate(all="ignore"):
+        return widened(np.asarray(x).astype(v.type.dtype.numpy))
+
+
+def terms(node: Node) -> int:
+    """About how many terms each element of the node's results sums: the largest dimension (a scan, a product), the elements read for each
+    one written (a reduction), or for two operands the root of that of their pairs (convolutions)."""
+    shapes = [v.type.shape for v in node.operands() if isinstance(v.type, TensorType) and v.type.numel]
+    if node.op.cost == "elementwise" or node.op.is_view or not shapes:
+        return 1
+    written = max((v.type.numel for v in node.outputs if isinstance(v.type, TensorType)), default=1) or 1
+    sizes = sorted(map(math.prod, shapes))
+    pairs = math.isqrt(sizes[-1] * sizes[-2] // written) if len(sizes) > 1 else 1
+    return max(1, sizes[-1] // written, pairs, *(n for shape in shapes for n in shape))
 
 
 def shaken(x: Any, eps: float, random: np.random.Generator) -> Any:
@@ -83,6 +112,12 @@ def shaken(x: Any, eps: float, random: np.random.Generator) -> Any:
 def widened(x: Any) -> Any:
     """A float array in float64; anything else as it is."""
     return x.astype(np.float64) if hasattr(x, "dtype") and _is_float(x) else x
+
+
+def _machine_epsilon(node: Node) -> float:
+    """What an operation whose `eps` is None adds: the distance from 1.0 to the next number of the dtype it computes in."""
+    t: Any = next(node.operands()).type
+    return 2.0 * precision(t.dtype)
 
 
 def _is_float(x: Any) -> bool:

@@ -20,6 +20,7 @@ from twofold.ir.rewrite import PassLog, run_pass
 from twofold.runtime.codegen import ForeignCode, build
 from twofold.runtime.memory_size import memory_size
 from twofold.runtime.target import Target, host_target, named_target, why_not_here
+from twofold.support.collector import collector_paused
 from twofold.support.errors import OutOfMemory
 from twofold.support.logs import artifact_log
 
@@ -64,6 +65,7 @@ def target_of(options: CompileOptions) -> Target:
     return named_target(t) if isinstance(t, str) else t
 
 
+@collector_paused()
 def prepare(graph: Graph, options: CompileOptions | None = None, log: PassLog | None = None) -> Compilation:
     """Copy, decompose, canonicalise: the graph of primitives that is planned. `graph` itself stays as it is."""
     options = options or CompileOptions()
@@ -84,6 +86,7 @@ def prepare(graph: Graph, options: CompileOptions | None = None, log: PassLog | 
     return c
 
 
+@collector_paused()
 def plan(c: Compilation) -> Compilation:
     """Decide what is stored and which kernels compute it."""
     begin = time.perf_counter()
@@ -98,6 +101,7 @@ def plan(c: Compilation) -> Compilation:
     return c
 
 
+@collector_paused()
 def assemble(c: Compilation) -> Compilation:
     """Schedules, LLVM text, the memory plan."""
     begin = time.perf_counter()

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from twofold.compiler.affine import Affine
 from twofold.compiler.expr import Expr, Guard, cast, const, fn, iota, register_type, within
-from twofold.compiler.kernel_builder import Index, KernelBuilder
+from twofold.compiler.kernel_builder import COMPUTED_AT, Index, KernelBuilder
 from twofold.compiler.rules import output_dtype, rule
 from twofold.ir.dtypes import FLOAT, DType
 from twofold.ir.graph import Node
@@ -48,6 +50,18 @@ def arange(b: KernelBuilder, node: Node, which: int, index: Index, guards: Guard
         return cast(iota(index[0].times(step).shifted(start)), t)
     scaled = fn("mul", cast(position, "f64"), const(step, "f64"))
     return cast(fn("add", scaled, const(start, "f64")), t)
+
+
+def _arange_at(node: Node, index: Sequence[Affine | Expr]) -> Expr | None:
+    start, step = _whole(node, "start", "step")
+    at = index[0]
+    if type(start) is not int or type(step) is not int or not isinstance(at, Expr):
+        return None
+    scaled = at if step == 1 else fn("mul", at, const(step, "i64"))
+    return cast(scaled if start == 0 else fn("add", scaled, const(start, "i64")), register_type(output_dtype(node)))
+
+
+COMPUTED_AT["arange"] = _arange_at
 
 
 @rule("linspace")

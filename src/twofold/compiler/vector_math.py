@@ -47,7 +47,7 @@ class VectorMath:
 
     def _from_libm(self, name: str, *args: Val) -> Val:
         if name == "sigmoid":
-            return self.own.sigmoid_per_lane(*args, self.long_double)
+            return self.own.sigmoid_per_lane(args[0], self.long_double)
         if name in EXACT_ENOUGH:
             return self.own.per_lane(name, *args)
         return self.own.per_lane(name + "l", *args, through=self.long_double)
@@ -79,6 +79,10 @@ class VectorMath:
     def log1p(self, x: Val) -> Val:
         """log(1 + x)."""
         return self._one("log1p", x)
+
+    def log1p_of_fraction(self, x: Val) -> Val:
+        """log(1 + x) for 0 ≤ x ≤ 1, in half the time of `log1p`."""
+        return self._one("log1p" if self.libm else "log1p_of_fraction", x)
 
     def sin(self, x: Val) -> Val:
         """The sine."""

@@ -125,8 +125,8 @@ class LaneMath:
         lanes = min(x.lanes, 512 // bits)
         if lanes < x.lanes:
             low, high = list(range(x.lanes // 2)), list(range(x.lanes // 2, x.lanes))
-            halves = [self._scaled_by_instruction(f.shuffle(x, None, part), f.shuffle(n, None, part)) for part in (low, high)]
-            return f.shuffle(*halves, low + high)
+            first, second = (self._scaled_by_instruction(f.shuffle(x, None, part), f.shuffle(n, None, part)) for part in (low, high))
+            return f.shuffle(first, second, low + high)
         if lanes * bits < 128:
             widened = [*range(lanes), *[-1] * (128 // bits - lanes)]
             y = self._scaled_by_instruction(f.shuffle(x, None, widened), f.shuffle(n, None, widened))

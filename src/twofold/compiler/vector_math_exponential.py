@@ -1,8 +1,9 @@
 """Exponentials, logarithms and hyperbolic functions in the precision of their argument, without branches.
 
-exp: Cody-Waite reduction x = n ln 2 + r and a minimax polynomial. expm1, tanh, sinh and cosh share its reduction and build 2ⁿ·(eʳ - 1) + (2ⁿ - 1),
-which keeps its accuracy near 0. log: x = 2ᵏ m with m in [2/3, 4/3); float32 uses a polynomial in m - 1, float64 the series of
-2 atanh((m - 1) / (m + 1)), as Sun's e_log. log1p shifts m - 1 by the rounding error of 1 + x. The inverse hyperbolic functions go through log1p.
+exp: Cody-Waite reduction x = n ln 2 + r and a minimax polynomial. expm1, tanh, sinh and cosh share its reduction and build
+2ⁿ·(eʳ - 1) + (2ⁿ - 1), which keeps its accuracy near 0. log: x = 2ᵏ m with m in [2/3, 4/3); float32 uses a polynomial in m - 1, float64
+the series of 2 atanh((m - 1) / (m + 1)), as Sun's e_log. log1p shifts m - 1 by the rounding error of 1 + x. The inverse hyperbolic
+functions go through log1p.
 """
 
 from __future__ import annotations
@@ -50,8 +51,8 @@ class Format(NamedTuple):
 
 
 FLOAT = Format(
-    F32, (0.693145751953125, 1.4286068203094173e-06), (1.4426950216293335, 1.9259629911266175e-08), (0.4342944920063019, LOG10E - 0.4342944920063019),
-    (0.3010299801826477, LOG10_2 - 0.3010299801826477),
+    F32, (0.693145751953125, 1.4286068203094173e-06), (1.4426950216293335, 1.9259629911266175e-08),
+    (0.4342944920063019, LOG10E - 0.4342944920063019), (0.3010299801826477, LOG10_2 - 0.3010299801826477),
     (-104.0, 89.0), (-151.0, 129.0), 88.72283172607422, 30.0, 2.0**-126, 24, 0x3F2AAAAB, 9.02, 3.925, 2.0**30, 2.0**-12,
 )  # fmt: skip
 DOUBLE = Format(
@@ -221,6 +222,10 @@ class ExponentialMath(LaneMath):
         high, low = self._log1p_parts(g)
         result = self._log_special(u, self.madd(self._exponent_value(k), LN2, self.add(high, low)))
         return self.where(self.compare("olt", self.magnitude(x), self.format.tiny**2), x, result)
+
+    def log1p_of_fraction(self, x: Val) -> Val:
+        """log(1 + x) for 0 ≤ x ≤ 1 (or NaN), in half the time of `log1p`."""
+        return self.mul(x, self.polynomial(x, self.tables.log1p))
 
     # --- inverse hyperbolic functions
 

@@ -16,8 +16,10 @@ class ElementaryMath(TrigonometricMath):
         return self.madd(x, self.polynomial(self.mul(x, x), self.tables.erf_near), x)
 
     def _erfc_tail(self, a: Val) -> Val:
-        """erfc a for a ≥ 0.44: exp(-a²) P((a - 4) / (a + 4)) / (1 + 2a), after Shepherd and Laframboise (1981). a² is used in two parts:
-        the square of a's high half is exact, the rest small."""
+        """erfc a for a ≥ 0.44 (used from 0.65): exp(-a²) P((a - 4) / (a + 4)) / (1 + 2a), after Shepherd and Laframboise (1981).
+
+        a² is used in two parts: the square of a's high half is exact, the rest small.
+        """
         a = self.at_most(self.at_least(a, 0.44), 10.2 if self.mantissa == 23 else 27.3)
         mask = -(1 << 12) if self.mantissa == 23 else -(1 << 27)
         high = self.from_bits(self.integer_op("and", self.bits(a), mask))
@@ -39,7 +41,7 @@ class ElementaryMath(TrigonometricMath):
         tail = self._erfc_tail(a)
         far = self.where(self.compare("olt", x, 0.0), self.sub(2.0, tail), tail)
         far = self.where(self.compare("uno", x, x), x, far)
-        return self.where(self.compare("ole", a, 0.5), self.sub(1.0, self._erf_near(x)), far)
+        return self.where(self.compare("ole", a, 0.65), self.sub(1.0, self._erf_near(x)), far)
 
     def _power_in_double(self, x: Val, y: Val) -> Val:
         """|x|ʸ for float32 operands, in float64 but no more precise than float32 needs; log2 is ±∞ at 0 and ∞, 0 only at 1."""

@@ -1,9 +1,9 @@
 """Sine, cosine, tangent and their inverses in the precision of their argument.
 
-The reduction x = n π + r (n π/2 + r for the tangent, (n + 1/2) π + r for the cosine) is by Cody and Waite, with π in parts whose products with
-n are exact or fused, up to a limit. Beyond it, float32 takes 2ᵉ · 2/π mod 4 for the exponent e of x from a table, in two doubles (Payne and
-Hanek's idea: whole turns cancel before the product is formed), and float64 calls the C library lane by lane. Vectors branch there only if some
-lane is beyond the limit. For scalars, whose loops LLVM is to vectorise, `branch_free` computes both and selects.
+The reduction x = n π + r (n π/2 + r for the tangent, (n + 1/2) π + r for the cosine) is by Cody and Waite, with π in parts whose products
+with n are exact or fused, up to a limit. Beyond it, float32 takes 2ᵉ · 2/π mod 4 for the exponent e of x from a table, in two doubles
+(Payne and Hanek's idea: whole turns cancel before the product is formed), and float64 calls the C library lane by lane. Vectors branch
+there only if some lane is beyond the limit. For scalars, whose loops LLVM is to vectorise, `branch_free` computes both and selects.
 """
 
 from __future__ import annotations

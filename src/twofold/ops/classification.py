@@ -289,6 +289,14 @@ def class_targets(target: Any, ignore_index: int) -> Any:
 
 
 @helper
+def class_checked(target: Any, classes: int) -> Any:
+    """The classes; IndexOutOfRange where one is not in 0 … classes - 1. For rules that only compare them."""
+    if not classes:
+        return target
+    return reshape(gather(arange(0, classes), 0, reshape(target, (count_of(target.shape),))), target.shape)
+
+
+@helper
 def class_weights(weight: Any, live: Any, target: Any) -> Any:
     """The weight of each target's class, 0 for those that do not count; None where all classes weigh the same."""
     return None if weight is None else where(live, take(weight, target), 0.0)
@@ -341,7 +349,7 @@ def nll_backward_parts(grad: Any, target: Any, weight: Any, size: Any, reduction
     live, target = class_targets(target, ignore_index)
     w = class_weights(weight, live, target)
     dim = class_dim(size)
-    hit = eq(positions_along(size, dim), unsqueeze(target, dim))
+    hit = eq(positions_along(size, dim), unsqueeze(class_checked(target, size[dim]), dim))
     return where(hit, unsqueeze(-weighted(class_scale(grad, live, w, reduction), w), dim), 0.0)
 
 
@@ -385,7 +393,7 @@ def cross_entropy_backward_parts(
     scale = class_scale(grad, live, w, reduction)
     e = exp(input - amax(input, (dim,), True))
     result = e * (unsqueeze(weighted(scale, class_mass(weight, w, label_smoothing)), dim) / sum(e, (dim,), True))
-    hit = eq(positions_along(input.shape, dim), unsqueeze(target, dim))
+    hit = eq(positions_along(input.shape, dim), unsqueeze(class_checked(target, input.shape[dim]), dim))
     result = result - where(hit, unsqueeze(weighted(scale, w) * (1.0 - label_smoothing), dim), 0.0)
     if label_smoothing:
         even = unsqueeze(scale, dim) * (label_smoothing / input.shape[dim])

@@ -29,6 +29,7 @@ from twofold.runtime.builtin_layout import (
     Pointer,
     PythonLayout,
     TensorClass,
+    Watched,
     Word,
     expand,
     python_layout,
@@ -45,7 +46,7 @@ ARGUMENT, BOUND, CONSTANT = 0, 1, 2
 """Kinds of leaves."""
 PLAIN, LEAF, EITHER = 0, 1, 2
 """What a tensor must be: without history; a leaf that requires grad; either."""
-RESULT_NONE, RESULT_ONE, RESULT_TUPLE = 0, 1, 2
+RESULT_FIXED, RESULT_ONE, RESULT_TUPLE = 0, 1, 2
 
 C_ORDER, ALIGNED, WRITEABLE = 0x1, 0x100, 0x400
 """NumPy's NPY_ARRAY_C_CONTIGUOUS, NPY_ARRAY_ALIGNED, NPY_ARRAY_WRITEABLE."""
@@ -183,8 +184,8 @@ class Signature:
 
 
 def _make(
-    function: str, native: Native, signature: Signature, careful: Callable[..., Any], name: str, doc: str, *, result: int = RESULT_NONE,
-    copies: Sequence[tuple[int, int, int]] = (), stale: object = None,
+    function: str, native: Native, signature: Signature, careful: Callable[..., Any], name: str, doc: str, *, result: int = RESULT_FIXED,
+    copies: Sequence[tuple[int, int, int]] = (), stale: object = None, fixed: object = None, watched: Sequence[np.ndarray] = (),
 ) -> Callable[..., Any] | None:  # fmt: skip
     layout = _layout(signature.tensors)
     if layout is None:
@@ -207,11 +208,14 @@ def _make(
         sizes=fill.array_of(Word, [x.nbytes for x in (*buffers, *outputs)]),
         kept=None if stale is None else fill.object([None] * (2 * len(outputs))),
         stale=fill.object(stale),
+        watched=fill.array_of(Watched, [Watched(a, Word.from_address(a).value) for a in map(id, watched)]),
+        fixed=fill.object(fixed),
         leaf_count=len(leaves),
         array_count=len(buffers),
         argument_count=signature.arguments,
         output_count=len(outputs),
         copy_count=len(copies),
+        watched_count=len(watched),
         result=result,
         releases_gil=native.is_long,
     )
@@ -223,17 +227,20 @@ def _make(
 
 def make_call(
     native: Native, signature: Signature, careful: Callable[..., Any], *, result: int, copies: Sequence[tuple[int, int, int]] = (),
-    stale: object = None,
+    stale: object = None, fixed: object = None, watched: Sequence[np.ndarray] = (),
 ) -> Callable[..., Any] | None:  # fmt: skip
     """`f(*leaves)`: returns arrays; tensors around them unless all tensors among the arguments were given as arrays.
 
-    result:  RESULT_ONE, RESULT_TUPLE, or RESULT_NONE
+    result:  RESULT_ONE, RESULT_TUPLE, or RESULT_FIXED: the object `fixed`, whatever the outputs
     copies:  (slot, slot of a written leaf, bytes): copied after the run
-    stale:   if given, the arrays of the last call are written again, except those that something else looks at. A tensor of the last call that
-             somebody still has gets `stale` in place of its array
+    stale:   if given, the arrays of the last call are written again, except those that something else looks at. A tensor of the last call
+             that somebody still has gets `stale` in place of its array
+    watched: arrays that the program writes, in the caller's keeping: once they have more references than now, calls go to `careful`
     The result is None where this process allows no builtin functions (a log of the artifact "code" says why).
     """
-    return _make("call", native, signature, careful, native.name, "", result=result, copies=copies, stale=stale)
+    return _make(
+        "call", native, signature, careful, native.name, "", result=result, copies=copies, stale=stale, fixed=fixed, watched=watched
+    )
 
 
 def make_into(

@@ -158,8 +158,11 @@ define internal ptr @result(ptr %entry, ptr %frame, i64 %i) {
   %tensors = get Frame.seen_tensors of %frame
   %has_arrays = icmp ne i64 %arrays, 0
   %has_no_tensors = icmp eq i64 %tensors, 0
-  %as_array = and i1 %has_arrays, %has_no_tensors
+  %given_arrays = and i1 %has_arrays, %has_no_tensors
   %python = get Entry.python of %entry
+  %class = get Python.tensor of %python
+  %has_no_class = icmp eq ptr %class, null
+  %as_array = or i1 %given_arrays, %has_no_class
   br i1 %as_array, label %plain, label %wrapped
 plain:
   %none = get Python.none of %python
@@ -206,12 +209,37 @@ no:
   ret ptr null
 }
 
+; Whether each watched array has as many references as it had when the function was made: nothing new looks at its memory.
+define internal i1 @unwatched(ptr %entry) {
+  %count = get Entry.watched_count of %entry
+  %all = get Entry.watched of %entry
+  br label %next
+next:
+  %i = phi i64 [ 0, %0 ], [ %i.next, %one ]
+  %more = icmp slt i64 %i, %count
+  br i1 %more, label %one, label %yes
+one:
+  %watched = getelementptr %Watched, ptr %all, i64 %i
+  %array = get Watched.array of %watched
+  %usual = get Watched.references of %watched
+  %references = get Object.references of %array
+  %same = icmp eq i64 %references, %usual
+  %i.next = add i64 %i, 1
+  br i1 %same, label %next, label %no
+yes:
+  ret i1 true
+no:
+  ret i1 false
+}
+
 define ptr @call(ptr %self, ptr %arguments, i64 %count, ptr %names) {
   %entry = call ptr @entry_of(ptr %self)
   %wanted = get Entry.argument_count of %entry
   %same = icmp eq i64 %count, %wanted
   %positional = icmp eq ptr %names, null
-  %usual = and i1 %same, %positional
+  %unwatched = call i1 @unwatched(ptr %entry)
+  %ordinary = and i1 %same, %positional
+  %usual = and i1 %ordinary, %unwatched
   br i1 %usual, label %begin, label %unusual
 begin:
   %frame = call ptr @take_frame(ptr %entry)
@@ -229,21 +257,20 @@ start:
 finish:
   call void @write_back(ptr %entry, ptr %frame)
   %kind = get Entry.result of %entry
-  switch i64 %kind, label %nothing [ i64 1, label %single
-                                     i64 2, label %several ]
+  switch i64 %kind, label %fixed [ i64 1, label %single
+                                   i64 2, label %several ]
 single:
   %one = call ptr @result(ptr %entry, ptr %frame, i64 0)
   br label %done
 several:
   %all = call ptr @results(ptr %entry, ptr %frame)
   br label %done
-nothing:
-  %python = get Entry.python of %entry
-  %none = get Python.none of %python
-  call void @Py_IncRef(ptr %none)
+fixed:
+  %object = get Entry.fixed of %entry
+  call void @Py_IncRef(ptr %object)
   br label %done
 done:
-  %returned = phi ptr [ %one, %single ], [ %all, %several ], [ %none, %nothing ]
+  %returned = phi ptr [ %one, %single ], [ %all, %several ], [ %object, %fixed ]
   call void @give_frame(ptr %entry, ptr %frame)
   ret ptr %returned
 broken:

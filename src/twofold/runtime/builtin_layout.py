@@ -88,23 +88,33 @@ class Frames(ctypes.Structure):
     _fields_ = (("top", Pointer), ("new_frame", Pointer))
 
 
+class Watched(ctypes.Structure):
+    """An array, and how many references there are to it while nothing new looks at its memory."""
+
+    _fields_ = (("array", Pointer), ("references", Word))
+
+
 class Entry(ctypes.Structure):
-    """A program and how it is called. result: 0 None, 1 the only output, 2 a tuple. array_count: leaves that are arrays; sizes: of these
-    and of the outputs in bytes. careful, explain: Python functions; counter: where calls are counted. kept: where outputs are reused, a list of
-    those of the last call; stale: what a tensor then gets in place of its array."""
+    """A program and how it is called.
+
+    result:       0 the object `fixed`, 1 the only output, 2 a tuple of all
+    array_count:  leaves that are arrays;  sizes: of these and of the outputs in bytes
+    careful, explain: Python functions;  counter: where calls are counted
+    kept:         where outputs are reused, a list of those of the last call;  stale: what a tensor then gets in place of its array
+    watched:      arrays that only a careful call may write once something new looks at them
+    """
 
     _fields_ = (
-        ("python", Pointer), ("run", Pointer), ("frames", Pointer), ("careful", Pointer), ("explain", Pointer),
-        ("counter", Pointer), ("leaves", Pointer), ("outputs", Pointer), ("copies", Pointer), ("sizes", Pointer), ("kept", Pointer),
-        ("stale", Pointer), ("leaf_count", Word),
-        ("array_count", Word), ("argument_count", Word), ("output_count", Word), ("copy_count", Word), ("result", Word),
-        ("releases_gil", Word),
+        ("python", Pointer), ("run", Pointer), ("frames", Pointer), ("careful", Pointer), ("explain", Pointer), ("counter", Pointer),
+        ("leaves", Pointer), ("outputs", Pointer), ("copies", Pointer), ("sizes", Pointer), ("kept", Pointer), ("stale", Pointer),
+        ("watched", Pointer), ("fixed", Pointer), ("leaf_count", Word), ("array_count", Word), ("argument_count", Word),
+        ("output_count", Word), ("copy_count", Word), ("watched_count", Word), ("result", Word), ("releases_gil", Word),
     )  # fmt: skip
 
 
 STRUCTURES: dict[str, Any] = {
     "Object": Object, "Array": Array, "Python": PythonLayout, "Buffer": Buffer, "Leaf": Leaf, "Copy": Copy, "Frame": FrameRecord,
-    "Frames": Frames, "Entry": Entry,
+    "Frames": Frames, "Watched": Watched, "Entry": Entry,
 }  # fmt: skip
 """By their names in the native text."""
 

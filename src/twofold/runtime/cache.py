@@ -334,3 +334,13 @@ def default_cache() -> ObjectCache:
     if folder is None and ENABLED.value:
         cache.warn_of_no_home()
     return cache
+
+
+def cache_info() -> CacheInfo:
+    """What the cache of compiled code holds (folder, entries, bytes, limit), and how often it served this process."""
+    return default_cache().info()
+
+
+def clear_cache() -> int:
+    """Removes all compiled code from the cache's folder; returns how many entries there were. Programs that exist go on running."""
+    return default_cache().clear()

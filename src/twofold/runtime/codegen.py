@@ -19,9 +19,9 @@ from twofold.support.errors import ArgumentError, CompileError, MissingDependenc
 
 __all__ = ["ForeignCode", "NativeCode", "assemble", "assembly", "build", "compile_count", "optimised"]
 
-RECIPE = "3; pic, small; fast at level 0; loops vectorised; short below level 2: sroa, instcombine, simplifycfg, loop-rotate, instcombine"
+RECIPE = "4; pic, small; fast at level 0; loops vectorised; below level 2: sroa"
 """What is done with a text, in words. It is part of the cache's keys: change it with whatever changes the code that comes out."""
-DEFAULT_LEVEL = 3
+DEFAULT_LEVEL = 1
 EXCERPT_LINES = 2
 """Lines shown before and after the one at fault."""
 
@@ -86,8 +86,8 @@ class _Tools(NamedTuple):
 def _tools(target: Target, level: int) -> _Tools:
     """Made once: llvmlite 0.50 never frees passes.
 
-    Levels 2 and 3 run LLVM's own pipeline, with loops vectorised. Below, there are a few passes for code whose vectors are explicit: it
-    gains nothing from the whole pipeline, which takes several times as long. Level 0 has the fast code generator (a fifth of the time).
+    Levels 2 and 3 run LLVM's own pipeline, with loops vectorised. Below, stack slots become registers, no more: code
+    whose vectors are explicit gains nothing from the whole pipeline, which takes several times as long. Level 0 has the fast code generator (a fifth of the time).
     """
     llvm = _binding()
     machine = llvm.Target.from_triple(target.triple).create_target_machine(
@@ -99,11 +99,7 @@ def _tools(target: Target, level: int) -> _Tools:
     if level >= 2:
         return _Tools(machine, tuning, None)
     passes = llvm.create_new_module_pass_manager()
-    passes.add_sroa_pass()
-    passes.add_instruction_combine_pass()
-    passes.add_simplify_cfg_pass()
-    passes.add_loop_rotate_pass()
-    passes.add_instruction_combine_pass()
+    passes.add_sroa_pass()  # more passes gain nothing for explicit vectors (measured), and take as long as the selection of instructions
     return _Tools(machine, tuning, passes)
 
 

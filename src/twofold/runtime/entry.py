@@ -12,6 +12,7 @@ from twofold.runtime import counters
 from twofold.runtime.codegen import NativeCode
 from twofold.runtime.pool import CALLBACK_DONE, Context
 from twofold.runtime.target import Target
+from twofold.support.errors import OutOfMemory
 
 _RUN = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p)
 _HOST = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_int64)
@@ -19,8 +20,11 @@ ALIGN = 64
 
 
 def aligned_bytes(count: int) -> np.ndarray:
-    """Uninitialised bytes that begin at a multiple of 64."""
-    raw = np.empty(count + 2 * ALIGN, np.uint8)
+    """Uninitialised bytes that begin at a multiple of 64; OutOfMemory if there are not so many."""
+    try:
+        raw = np.empty(count + 2 * ALIGN, np.uint8)
+    except MemoryError:
+        raise OutOfMemory(f"the {count} bytes that a run of this program needs for its temporaries cannot be had") from None
     start = -raw.ctypes.data % ALIGN
     return raw[start : start + count + ALIGN]
 

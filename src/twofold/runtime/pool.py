@@ -28,7 +28,7 @@ class Pool:
     """The native pool, loaded. Made once, and never unloaded: its threads are in this code until the process ends."""
 
     def __init__(self) -> None:
-        self.code = build(POOL, named_target("x86-64"), "the thread pool", level=1)
+        self.code = build(POOL, named_target("x86-64"), "the thread pool", level=0)
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(self.code))
         self.set_threads = self._function("set_threads", None, ctypes.c_int32, ctypes.c_int64)
         self.count_threads = self._function("count_threads", ctypes.c_int32)

@@ -7,7 +7,6 @@ import os
 import re
 import warnings
 from collections.abc import Iterator, Mapping
-from pathlib import PurePosixPath
 
 from twofold.runtime.pool_code import MAX_THREADS
 from twofold.support.errors import ValueRangeError
@@ -70,14 +69,15 @@ def cpu_quota(root: str = "") -> float:
     groups = _own_groups(_read(f"{root}/proc/self/cgroup"))
     least = math.inf
     for point, top, version in _mounts(_read(f"{root}/proc/self/mountinfo")):
-        path = PurePosixPath(groups.get(version, "/"))
-        below = path.relative_to(top) if path.is_relative_to(top) else PurePosixPath()
-        folder = PurePosixPath(point) / below
+        group, outer = groups.get(version, "/").rstrip("/"), top.rstrip("/")
+        folder, end = point.rstrip("/"), point.rstrip("/")
+        if f"{group}/".startswith(f"{outer}/"):
+            folder += group.removeprefix(outer)
         while True:
             least = min(least, _quota_of(f"{root}{folder}", version))
-            if folder == PurePosixPath(point) or folder == folder.parent:
+            if folder == end or not folder:
                 break
-            folder = folder.parent
+            folder = os.path.dirname(folder).rstrip("/")
     return least
 
 

@@ -8,24 +8,17 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Callable
-from types import CodeType, FunctionType
 from typing import Any
 
 from twofold.ir.op import NOT_DIFFERENTIABLE, REQUIRED, VOCABULARY, Joint, Op
 from twofold.ops.record import RULE_HELPERS
+from twofold.ops.rule_code import clone, global_names
 from twofold.support.errors import AutogradError
 
 Namespace = dict[str, Any]
 RAW: Namespace = {"__builtins__": builtins, "__name__": None, "reshape": lambda input, size: input.reshape(size)}
 TENSOR: Namespace = {"__builtins__": builtins, "__name__": None}
 """No `__name__`: see tensors.quiet."""
-
-
-def clone(function: Any, namespace: Namespace) -> FunctionType:
-    """The function with its global names looked up in `namespace`. The code is copied, so that inline caches are not shared."""
-    made = FunctionType(function.__code__.replace(), namespace, function.__name__, function.__defaults__)
-    made.__kwdefaults__ = function.__kwdefaults__
-    return made
 
 
 def raw_function(op: Op) -> Callable[..., Any]:
@@ -49,15 +42,6 @@ def raw_function(op: Op) -> Callable[..., Any]:
     scope: Namespace = {"_f": function, "_d": defaults, "__name__": None}
     exec(compile(text, "<twofold raw>", "exec"), scope)  # our own signature lines
     return scope[op.name]
-
-
-def global_names(code: CodeType) -> set[str]:
-    """The global and attribute names a code object mentions, inner functions included."""
-    names = set(code.co_names)
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            names |= global_names(constant)
-    return names
 
 
 def raw_name(name: str) -> Callable[..., Any]:

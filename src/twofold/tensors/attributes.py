@@ -87,6 +87,8 @@ def is_contiguous(self: Tensor, memory_format: Any = None) -> bool:
     """True if the elements lie in C order (or with `memory_format=twofold.channels_last` in that order)."""
     if type(self) is BatchedTensor:
         return is_contiguous(self._inner)
+    if isinstance(self, Symbol) and memory_format is None:
+        return bool(self._recorder.lies_in_order(self))
     if not isinstance(self._array, np.ndarray):
         return True
     if str(memory_format) == "twofold.channels_last":

@@ -58,6 +58,10 @@ class Storage:
         self.written = self.gradwrite = self.reordered = False
 
 
+ORDERED_VIEWS = frozenset(("alias", "detach", "squeeze", "unsqueeze", "view"))
+"""Views of memory in C order that lie in C order whatever the sizes."""
+
+
 class Family:
     """See the module's text. `root_chain`: where it lies in the storage's first family; `leaf`: its base is a leaf that requires grad;
     `loose`: eager would put its memory into C order for a view (`dispatch.logical_order`), since nothing else knows it yet.
@@ -370,6 +374,15 @@ class Recorder:
                 family.storage.reordered = True
             see((*s._chain, step), family.layout)
         family.loose = False
+
+    def lies_in_order(self, s: Symbol) -> bool:
+        """Would the elements lie in C order eagerly? With symbolic sizes only views that keep the order are known to."""
+        family = s._family
+        if family._layout is None and not s._chain:
+            return True
+        if not s._type.is_static:
+            return family._layout is None and all(name in ORDERED_VIEWS for name, _ in s._chain)
+        return bool(see(s._chain, family.layout).flags.c_contiguous)
 
     def reshape(self, s: Symbol, size: tuple[Any, ...]) -> Symbol:
         """A view where the layout allows one, else a copy."""

@@ -366,6 +366,8 @@ def contiguous(self: Tensor, memory_format: Any = None) -> Tensor:
         inner = contiguous(self._inner, None if wanted == "channels_last" else memory_format)
         return self if inner is self._inner else batched(inner, self._level)
     array = self._array
+    if isinstance(self, Symbol) and wanted == "contiguous_format":
+        return self if self._recorder.lies_in_order(self) else clone(self, memory_format=wanted)
     lies_so = array is None or wanted == "preserve_format"
     if wanted == "channels_last" and not lies_so:
         lies_so = array.ndim == 4 and array.transpose(0, 2, 3, 1).flags.c_contiguous

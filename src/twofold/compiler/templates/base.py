@@ -47,9 +47,10 @@ class Operands:
     inputs: tuple[Value, ...] = field(compare=False)
     outputs: tuple[Value, ...] = field(compare=False)
 
-    @classmethod
-    def of(cls, node: Node) -> Operands:
-        return cls(tuple(node.operands()), tuple(node.outputs))
+
+def operands_of(node: Node) -> tuple[tuple[Value, ...], tuple[Value, ...]]:
+    """The fields of `Operands`: what a node reads and writes."""
+    return tuple(node.operands()), tuple(node.outputs)
 
 
 def plain_types(node: Node) -> bool:
@@ -118,10 +119,6 @@ class Kernel:
     def argument(self, position: int) -> Val:
         """The pointer at a position: 0 is the error word, buffers follow."""
         return self.f.load("ptr", self.f.gep(self.args, position, "ptr"), 8)
-
-    def report(self, site: int) -> None:
-        """Store a fault's number in the error word."""
-        self.f.store(number("i64", site), self.argument(0), 8)
 
     def smin(self, a: Operand, b: Operand) -> Val:
         """The lesser of two i64."""
@@ -214,6 +211,7 @@ __all__ = [
     "Rows",
     "Template",
     "memory_type",
+    "operands_of",
     "plain_types",
     "scratch_buffer",
     "tensor_of",

@@ -9,7 +9,7 @@ from twofold.compiler import affine as af
 from twofold.compiler.emit import KernelCode
 from twofold.compiler.expr import register_type
 from twofold.compiler.llvm import Module, Val, number
-from twofold.compiler.templates.base import Chunks, Kernel, Maker, Operands, Template, plain_types, scratch_buffer, tensor_of
+from twofold.compiler.templates.base import Chunks, Kernel, Maker, Operands, Template, operands_of, plain_types, scratch_buffer, tensor_of
 from twofold.ir.dtypes import DType, int64
 from twofold.ir.graph import Node
 from twofold.runtime.target import Target
@@ -71,7 +71,7 @@ def histc(node: Node) -> Template | None:
     low, high = float(node.attributes["min"]), float(node.attributes["max"])
     if not plain_types(node) or not math.isfinite(high - low) or low >= high:
         return None
-    return Histogram(tuple(node.operands()), tuple(node.outputs), x.dtype, x.numel, node.attributes["bins"], low, high)
+    return Histogram(*operands_of(node), x.dtype, x.numel, node.attributes["bins"], low, high)
 
 
 @dataclass(frozen=True)
@@ -140,7 +140,7 @@ def nonzero_static(node: Node) -> Template | None:
     if not plain_types(node) or x.numel == 0 or not x.shape:
         return None
     a = node.attributes
-    return Positions(tuple(node.operands()), tuple(node.outputs), x.dtype, x.shape, a["size"], a["fill_value"])
+    return Positions(*operands_of(node), x.dtype, x.shape, a["size"], a["fill_value"])
 
 
 COUNTS: dict[str, Maker] = {"histc": histc, "nonzero_static": nonzero_static}

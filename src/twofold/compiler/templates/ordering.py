@@ -52,11 +52,6 @@ class Ordering:
     def is_float(self) -> bool:
         return self.dtype.category == FLOAT
 
-    @property
-    def greatest_key(self) -> int:
-        """The key of the last elements of an ascending order; of floats: of NaN, and only of NaN."""
-        return -1
-
     # --- keys
 
     def key(self, k: Kernel, bits: Val) -> Val:

@@ -99,16 +99,13 @@ class Extremum:
         return self.combine(k, state, (x[0], k.f.splat(at, lanes) if lanes > 1 else at))
 
     def combine(self, k: Kernel, left: State, right: State) -> State:
-        f, x = k.f, right[0]
-        if self.type == "bool":
-            value = f.binary("or" if self.which == "max" else "and", left[0], x)
-        else:
-            value = k.functions.apply(self.which, [left[0], x], self.type)
+        f, x, before = k.f, right[0], left[0]
         if is_float(self.type):
-            here = f.binary("or", f.fcmp("oeq", x, value), f.fcmp("uno", x, x))
+            # a NaN replaces all, and no number replaces it
+            here = f.binary("or", f.fcmp("oge" if self.which == "max" else "ole", x, before), f.fcmp("uno", x, x))
         else:
-            here = f.icmp("eq", x, value)
-        return value, f.select(here, right[1], left[1])
+            here = f.icmp(("s" if self.type[0] == "i" else "u") + ("ge" if self.which == "max" else "le"), x, before)
+        return f.select(here, x, before), f.select(here, right[1], left[1])
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,19 @@ from dataclasses import dataclass
 
 from twofold.compiler.emit import KernelCode
 from twofold.compiler.expr import register_type
-from twofold.compiler.llvm import REGISTERS, Module, Operand, Val
-from twofold.compiler.templates.base import Chunks, Kernel, Maker, Operands, Rows, Template, plain_types, scratch_buffer, tensor_of
+from twofold.compiler.llvm import REGISTERS, Module, Operand, Val, vector
+from twofold.compiler.templates.base import (
+    Chunks,
+    Kernel,
+    Maker,
+    Operands,
+    Rows,
+    Template,
+    operands_of,
+    plain_types,
+    scratch_buffer,
+    tensor_of,
+)
 from twofold.compiler.templates.scan_operations import Extremum, Recurrence, Running, ScanOperation, SplittableOperation, State
 from twofold.ir.dtypes import BY_SHORT, DType, bool_, int64
 from twofold.ir.graph import Node
@@ -133,8 +144,9 @@ class _Emitter:
         count = min(shape.size // SEGMENT, MOST_SEGMENTS)
         length = shape.size // count
         chunks = Chunks.of(shape.outer * count, op.cost * length / 2, self.abreast)
+        totals = self._totals_kernel(op, chunks, length, count) if isinstance(op, Running) else None
         launches = [
-            (self._segment_kernel("totals", chunks, length, count, False), chunks.count),
+            (totals or self._segment_kernel("totals", chunks, length, count, False), chunks.count),
             (self._carry_kernel(op, count), 1),
             (self._segment_kernel("segments", chunks, length, count, True), chunks.count),
         ]
@@ -160,6 +172,33 @@ class _Emitter:
                 self._keep_states(k, ends, [f.add(p, 1) for p in places])
 
         self._groups(k, chunks, walk)
+        f.ret()
+        return k.name
+
+    def _totals_kernel(self, op: Running, chunks: Chunks, length: int, count: int) -> str:
+        """The states of segments by vectors: sums and products may be formed in any order."""
+        k = self._kernel("totals")
+        f, width = k.f, self.target.vector_bytes // 8
+        block = BLOCKS * width
+        whole = length - length % block
+        with k.items(chunks) as q:
+            row = f.binary("sdiv", q, count)
+            base = f.add(f.mul(row, self.shape.size), f.mul(f.binary("srem", q, count), length))
+            slots = [f.variable(x.type, x) for x in op.neutral(width) * BLOCKS]
+            with f.loop(0, whole, block) as t:
+                for i, slot in enumerate(slots):
+                    x = self._elements(k, Lanes(width, (f.add(base, i * width),)), t)
+                    f.set(slot, op.combine(k, (f.get(slot, x[0].type),), x)[0])
+            parts = [f.get(slot, vector(REGISTERS[op.type], width)) for slot in slots]
+            while len(parts) > 1:
+                parts = [op.combine(k, (a,), (b,))[0] for a, b in zip(parts[::2], parts[1::2], strict=True)]
+            total = f.variable(REGISTERS[op.type], op.neutral(1)[0])
+            for part in k.parted(parts[0]):
+                f.set(total, op.combine(k, (f.get(total, part.type),), (part,))[0])
+            with f.loop(whole, length) as t:
+                x = self._elements(k, Lanes(1, (base,)), t)
+                f.set(total, op.combine(k, (f.get(total, x[0].type),), x)[0])
+            self._keep_states(k, [(f.get(total, REGISTERS[op.type]),)], [f.add(f.add(q, row), 1)])
         f.ret()
         return k.name
 
@@ -319,14 +358,9 @@ def _running(combine_with: str) -> Maker:
             return None
         through = register_type(written)
         operation = Running(combine_with, _accumulator(through, rows.size))
-        return Scan(*_values(node), operation, rows, (read,), (written,), through)
+        return Scan(*operands_of(node), operation, rows, (read,), (written,), through)
 
     return make
-
-
-def _values(node: Node) -> tuple[tuple, tuple]:
-    o = Operands.of(node)
-    return o.inputs, o.outputs
 
 
 def _extremum(which: str) -> Maker:
@@ -335,7 +369,7 @@ def _extremum(which: str) -> Maker:
             return None
         dtype = tensor_of(node.inputs[0]).dtype
         type = register_type(dtype)
-        return Scan(*_values(node), Extremum(which, type), _rows_of(node), (dtype,), (dtype, int64), type)
+        return Scan(*operands_of(node), Extremum(which, type), _rows_of(node), (dtype,), (dtype, int64), type)
 
     return make
 
@@ -346,7 +380,7 @@ def linear_recurrence(node: Node) -> Template | None:
     if not plain_types(node) or dtypes[0] is not dtypes[1]:
         return None
     type = register_type(dtypes[0])
-    return Scan(*_values(node), Recurrence(type), _rows_of(node), dtypes, dtypes[:1], type, node.attributes["reverse"])
+    return Scan(*operands_of(node), Recurrence(type), _rows_of(node), dtypes, dtypes[:1], type, node.attributes["reverse"])
 
 
 SCANS: dict[str, Maker] = {

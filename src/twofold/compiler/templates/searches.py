@@ -11,7 +11,7 @@ import numpy as np
 from twofold.compiler.emit import KernelCode
 from twofold.compiler.expr import is_float, register_type
 from twofold.compiler.llvm import Module, Val, number
-from twofold.compiler.templates.base import Chunks, Kernel, Maker, Operands, Template, plain_types, tensor_of
+from twofold.compiler.templates.base import Chunks, Kernel, Maker, Operands, Template, operands_of, plain_types, tensor_of
 from twofold.ir.dtypes import DType, from_numpy
 from twofold.ir.graph import Node
 from twofold.runtime.target import Target
@@ -105,7 +105,7 @@ def searchsorted(node: Node) -> Template | None:
     common = np.promote_types(*(np.float32 if t.dtype.is_low_precision else t.dtype.numpy for t in (sequence, wanted)))
     per_sequence = wanted.shape[-1] if sequence.ndim > 1 else None
     return Search(
-        operands, tuple(node.outputs), sequence.dtype, wanted.dtype, tensor_of(node.outputs[0]).dtype, register_type(from_numpy(common)),
+        *operands_of(node), sequence.dtype, wanted.dtype, tensor_of(node.outputs[0]).dtype, register_type(from_numpy(common)),
         sequence.shape[-1], math.prod(wanted.shape), per_sequence, node.attributes["right"],
     )  # fmt: skip
 

@@ -15,6 +15,11 @@ class First:
 
     results: int
 
+    @property
+    def needed(self) -> int | None:
+        """How many of the first elements must be known; None: all elements."""
+        return self.results
+
 
 @dataclass(frozen=True)
 class Ranked:
@@ -24,6 +29,10 @@ class Ranked:
     kind: str
     rank: int = 0
     results: int = 1
+
+    @property
+    def needed(self) -> int | None:
+        return self.rank + 1 if self.kind == "fixed" else None
 
     def place(self, k: Kernel, w: Ordering, ordered: Val, size: int) -> Val:
         """The place in the sorted row."""
@@ -59,6 +68,7 @@ class Mode:
     """The last of the longest run of equal elements, of several the first; each NaN is a run of its own."""
 
     results: int = 1
+    needed = None
 
     def place(self, k: Kernel, w: Ordering, ordered: Val, size: int) -> Val:
         """The place in the sorted row."""

@@ -12,7 +12,18 @@ from dataclasses import dataclass
 
 from twofold.compiler.emit import KernelCode
 from twofold.compiler.llvm import Module, Operand, Val, number
-from twofold.compiler.templates.base import Chunks, Kernel, Maker, Operands, Rows, Template, plain_types, scratch_buffer, tensor_of
+from twofold.compiler.templates.base import (
+    Chunks,
+    Kernel,
+    Maker,
+    Operands,
+    Rows,
+    Template,
+    operands_of,
+    plain_types,
+    scratch_buffer,
+    tensor_of,
+)
 from twofold.compiler.templates.ordering import MOST_ELEMENTS, Ordering
 from twofold.compiler.templates.row_sorts import RADIX, clear_counters, digit_of, increment, padded_size, scatter, sort_row
 from twofold.compiler.templates.selection import Best, kept_words, select_row, selects
@@ -44,8 +55,8 @@ class Sort(Operands):
         if self.rows.count * self.reading.results == 0:
             return KernelCode(())
         emitter = _Emitter(self, module, name, target)
-        if isinstance(self.reading, First) and selects(self.rows.size, self.reading.results):
-            return emitter.by_selection(self.reading.results)
+        if self.reading.needed is not None and selects(self.rows.size, self.reading.needed):
+            return emitter.by_selection(self.reading.needed)
         if self.rows.count < MANY_ROWS and self.rows.size >= 4 * PART:
             return emitter.in_parts()
         return emitter.by_rows()
@@ -126,7 +137,7 @@ class _Emitter:
         with k.items(chunks) as row:
             base = self._base(k, row, shape.size)
             ordered = select_row(k, w, best, self.source, base, shape.inner, shape.size)
-            self._read(k, row, base, ordered, number("i64", 0), number("i64", wanted))
+            self._read(k, row, base, ordered, number("i64", 0), number("i64", self.sort.reading.results))
         k.f.ret()
         return KernelCode(((k.name, chunks.count),), (scratch_buffer("best", chunks.count * kept * w.word_bytes // 8, int64),))
 
@@ -265,7 +276,7 @@ def _template(node: Node, reading: Reading, descending: bool = False, rows: Rows
     if not plain_types(node) or rows.size >= MOST_ELEMENTS or (rows.size == 0 and not isinstance(reading, First)):
         return None
     values, indices = (0, 1) if len(node.outputs) == 2 else (None, 0) if node.op.name == "argsort" else (0, None)
-    return Sort(tuple(node.operands()), tuple(node.outputs), rows, Ordering(x.dtype, descending), reading, values, indices)
+    return Sort(*operands_of(node), rows, Ordering(x.dtype, descending), reading, values, indices)
 
 
 def sort(node: Node) -> Template | None:

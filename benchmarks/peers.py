@@ -35,6 +35,7 @@ class Peer:
     """One framework, or one way to use it.
 
     packages:  the modules it needs; `packages[0]` is imported before the clock starts, and its version is reported
+    imports:   modules of the package that the program uses and the package itself imports lazily: they count as import, not as first result
     prepare:   `(module, case, inputs, folder, threads) -> Prepared`; its time is part of the first result
     cache:     environment variables that point its cache of compiled programs at a folder; empty: it keeps none between processes
     onnx:      it runs the ONNX file of the case
@@ -45,6 +46,7 @@ class Peer:
     prepare: Callable[[Any, Case, Sequence[np.ndarray], Path, int], Prepared]
     cache: tuple[str, ...] = ()
     onnx: bool = False
+    imports: tuple[str, ...] = ()
 
     def missing(self) -> list[str]:
         """The packages that are not installed here."""
@@ -241,7 +243,13 @@ def prepare_jax(jax: Any, case: Case, inputs: Sequence[np.ndarray], folder: Path
 PEERS = {
     peer.name: peer
     for peer in (
-        Peer("twofold", ("twofold", "llvmlite"), prepare_twofold, ("TWOFOLD_CACHE_DIR",)),
+        Peer(
+            "twofold",
+            ("twofold", "llvmlite"),
+            prepare_twofold,
+            ("TWOFOLD_CACHE_DIR",),
+            imports=("twofold.capture.program", "twofold.nn.functional"),
+        ),
         Peer("torch", ("torch",), prepare_torch),
         Peer("torch-compile", ("torch",), prepare_torch_compile, ("TORCHINDUCTOR_CACHE_DIR",)),
         Peer("onnxruntime", ("onnxruntime",), prepare_onnxruntime, onnx=True),

@@ -43,7 +43,7 @@ def summarise(case: Any, results: dict[str, list[dict[str, Any]]]) -> list[dict[
             rows.append({
                 "case": case.name, "peer": peer, "form": form,
                 "seconds": statistics.median(values), "fastest": min(values), "slowest": max(values), "processes": values,
-                "cold": _median(repetitions, "first"), "warm": _median(repetitions, "warm"),
+                "import": _median(repetitions, "import"), "cold": _median(repetitions, "first"), "warm": _median(repetitions, "warm"),
                 "memory_peak": _median(repetitions, "memory_peak"), "memory_before": _median(repetitions, "memory_before"),
                 "error": max(r["error"] for r in repetitions),
             })  # fmt: skip
@@ -71,7 +71,7 @@ def duration(seconds: float | None) -> str:
     return f"{value:.{max(0, 2 - len(str(int(value))) + 1)}f} {unit}"
 
 
-HEADER = ("peer", "time", "lowest–highest", "ratio", "90 % interval", "cold first", "warm first", "peak MB", "error")
+HEADER = ("peer", "time", "lowest–highest", "ratio", "90 % interval", "import", "cold first", "warm first", "peak MB", "error")
 
 
 def cells(row: dict[str, Any]) -> list[str]:
@@ -92,6 +92,7 @@ def cells(row: dict[str, Any]) -> list[str]:
         span,
         ratio,
         between,
+        duration(row["import"]),
         duration(row["cold"]),
         duration(row["warm"]),
         memory,
@@ -117,11 +118,12 @@ def markdown_table(rows: Sequence[dict[str, Any]]) -> str:
 
 NOTES = """\
 Ratio: the best of the other frameworks = 1.00, so below 1 Twofold is faster than all of them. A time is the median over fresh processes
-of the median of a process; where a name is in brackets, the same program was called in another way, or is another generated graph. Cold
-first: from after the import to the first result with an empty cache of compiled programs; warm first: the same in a new process with the
-cache that the cold one left (– for those that keep none). Peak MB: the most resident memory of the process (before compiling in
-brackets); compilers started as other processes are not in it. Error: the largest |output - float64 reference| / max |reference| over
-outputs; for compile_scaling, against eager.
+of the median of a process; where a name is in brackets, the same program was called in another way, or is another generated graph.
+Import: of the framework and what the program uses of it, NumPy being imported already. Cold first: from after the import to the first
+result with an empty cache of compiled programs; warm first: the same in a new process with the cache that the cold one left (– for
+those that keep none). Peak MB: the most resident memory of the process (before compiling in brackets); compilers started as other
+processes are not in it. Error: the largest |output - float64 reference| / max |reference| over outputs; for compile_scaling, against
+eager.
 """
 
 

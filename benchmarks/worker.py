@@ -117,6 +117,8 @@ def measure(case: Case, peer: Peer, folder: Path, threads: int, seconds: float, 
     inputs = load(folder)
     start = time.perf_counter()
     module = importlib.import_module(peer.packages[0])
+    for name in peer.imports:
+        importlib.import_module(name)
     imported = time.perf_counter()
     result: dict[str, Any] = {"import": imported - start, "memory_before": memory_mb("VmRSS")}
     start = time.perf_counter()

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES = ["README.md", "docs/architecture.md", "docs/files.md", "docs/compiler.md"]
+PAGES = ["README.md", "docs/architecture.md", "docs/files.md", "docs/compiler.md", "docs/calls.md"]
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE | doctest.IGNORE_EXCEPTION_DETAIL
 
 

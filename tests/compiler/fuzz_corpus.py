@@ -76,5 +76,14 @@ CORPUS: dict[str, tuple[str, Program]] = {
             ("v1",),
         ),
     ),
+    "one 16-bit lane stored as 32 bits": (
+        "trace",
+        Program(
+            (Input("x0", "bf16", (3, 8, 2, 16)),),
+            ("v0 = F.avg_pool2d(x0, 2, 1, 1, count_include_pad=False)", "v1 = v0.transpose(0, -2).reshape((12, 102))"),
+            ("v1",),
+            31285,
+        ),
+    ),
 }  # fmt: skip
 """Name → (way, program)."""

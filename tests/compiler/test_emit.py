@@ -152,7 +152,15 @@ def test_strict(name: str) -> None:
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize(
-    ("shape", "dim"), [((300_007,), (0,)), ((20_011, 24), (0,)), ((24, 20_011), (1,)), ((200, 200, 7), (0, 2)), ((60, 17, 61), (0, 1)), ((200_003, 3), (0,))]
+    "shape, dim",
+    [
+        ((300_007,), (0,)),
+        ((20_011, 24), (0,)),
+        ((24, 20_011), (1,)),
+        ((200, 200, 7), (0, 2)),
+        ((60, 17, 61), (0, 1)),
+        ((200_003, 3), (0,)),
+    ],
 )
 def test_errors_of_sums_are_at_most_those_of_numpy(shape: tuple[int, ...], dim: tuple[int, ...], dtype: str) -> None:
     """strict_math's promise; sums of the default are within a few roundings."""

@@ -196,14 +196,14 @@ class Functions:
         a, b = self._intrinsic("fabs", x), self._intrinsic("fabs", y)
         if x.element == "float":
             p, q = f.convert("fpext", x, "double"), f.convert("fpext", y, "double")
-            root = f.convert("fptrunc", self._intrinsic("sqrt", f.fadd(f.fmul(p, p), f.fmul(q, q))), "float")
+            root = f.convert("fptrunc", self._intrinsic("sqrt", f.fadd(f.fmul(p, p, ""), f.fmul(q, q, ""), "")), "float")
         else:
             larger = self._intrinsic("maxnum", a, b)
             huge, tiny = f.fcmp("ogt", larger, 2.0**500), f.fcmp("olt", larger, 2.0**-500)
             scale = f.select(huge, number(x.type, 2.0**-600), f.select(tiny, number(x.type, 2.0**600), number(x.type, 1.0)))
             back = f.select(huge, number(x.type, 2.0**600), f.select(tiny, number(x.type, 2.0**-600), number(x.type, 1.0)))
             p, q = f.fmul(a, scale), f.fmul(b, scale)
-            root = f.fmul(self._intrinsic("sqrt", f.fadd(f.fmul(p, p), f.fmul(q, q))), back)
+            root = f.fmul(self._intrinsic("sqrt", f.fadd(f.fmul(p, p, ""), f.fmul(q, q, ""), "")), back)
         infinite = f.binary("or", f.fcmp("oeq", a, math.inf), f.fcmp("oeq", b, math.inf))
         return f.select(infinite, number(x.type, math.inf), root)
 
@@ -224,7 +224,7 @@ class Functions:
 
     def _float_logaddexp2(self, x: Val, y: Val) -> Val:
         m = self.math(x)
-        return self._log_sum(x, y, lambda d: self.f.fmul(m.log1p_of_fraction(m.exp2(d)), 1 / math.log(2)), 1.0)
+        return self._log_sum(x, y, lambda d: self.f.fmul(m.log1p_of_fraction(m.exp2(d)), 1 / math.log(2), ""), 1.0)
 
     def _x_times(self, x: Val, y: Val, logarithm: Callable[[Val], Val]) -> Val:
         f = self.f

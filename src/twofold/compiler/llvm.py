@@ -90,6 +90,13 @@ def _to_f32(value: float) -> float:
     return value
 
 
+def _true_lanes(mask: Val) -> list[int] | None:
+    """The true lanes of a mask that is written out lane by lane; None for others."""
+    if not mask.text.startswith("<"):
+        return None
+    return [i for i, lane in enumerate(mask.text[1:-1].split(",")) if lane.split()[-1] in ("true", "1")]
+
+
 def lanes_constant(type: str, values: list[int] | list[float] | list[bool]) -> Val:
     """A vector constant, lane by lane."""
     element = element_of(type)
@@ -291,6 +298,17 @@ class Function:
         return self.let(type, f"call {type} @{name}(ptr align {align} {pointer}, {mask.type} {mask}, {type} {other})")
 
     def masked_store(self, value: Val, pointer: Val, mask: Val, align: int) -> None:
+        """Stores the lanes where the mask is true.
+
+        A constant mask with one true lane becomes a store of that lane: LLVM's code generation would make one too, but of 4 bytes where the
+        lanes were narrowed to 16 bits just before, and so overwrite the element beside it (seen with LLVM 22 and AVX-512).
+        """
+        true = _true_lanes(mask)
+        if true is not None and len(true) == 1:
+            element = element_of(value.type)
+            lane = self.let(element, f"extractelement {value.type} {value}, i64 {true[0]}")
+            self.store(lane, self.gep(pointer, true[0], element), align)
+            return
         name = f"llvm.masked.store.{suffix_of(value.type)}.p0"
         self.module.declare(name, "void", [value.type, "ptr", mask.type])
         self.emit(f"call void @{name}({value.type} {value}, ptr align {align} {pointer}, {mask.type} {mask})")

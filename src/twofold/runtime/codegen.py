@@ -86,8 +86,9 @@ class _Tools(NamedTuple):
 def _tools(target: Target, level: int) -> _Tools:
     """Made once: llvmlite 0.50 never frees passes.
 
-    Levels 2 and 3 run LLVM's own pipeline, with loops vectorised. Below, stack slots become registers, no more: code
-    whose vectors are explicit gains nothing from the whole pipeline, which takes several times as long. Level 0 has the fast code generator (a fifth of the time).
+    Levels 2 and 3 run LLVM's own pipeline, with loops vectorised. Below, stack slots become registers and no more is done: code whose
+    vectors are explicit gains nothing from the whole pipeline, which takes several times as long. Level 0 has the fast code generator (a
+    fifth of the time).
     """
     llvm = _binding()
     machine = llvm.Target.from_triple(target.triple).create_target_machine(

@@ -2,8 +2,8 @@
 
 python benchmarks/compile_scaling.py [--forms chain,layered,…] [--sizes 1000,10000] [--build] [--cpu]
 
-Graphs are generated (`cases/scaling.py` and the forms below). `--build` compiles the LLVM text too, without the object cache. `--cpu` counts
-the seconds of this process instead of the clock's: on a busy machine they mean more.
+Graphs are generated (`cases/scaling.py` and the forms below). `--build` compiles the LLVM text too, without the object cache. `--cpu`
+counts the seconds of this process instead of the clock's: on a busy machine they mean more.
 """
 
 from __future__ import annotations

@@ -22,7 +22,8 @@ from twofold.runtime.target import Target
 MANY_USES = 12
 SHORT_NS = 0.2
 """A function that is used more often than MANY_USES in a launch and takes longer is called."""
-ATTRIBUTES = 'nounwind "no-trapping-math"="true"'
+ATTRIBUTES = 'nounwind "no-trapping-math"="true" "probe-stack"="inline-asm"'
+"""Row buffers are large: their pages are touched in order, so that a thread whose stack is too small stops at its guard page."""
 
 
 @dataclass

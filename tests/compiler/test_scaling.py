@@ -77,9 +77,10 @@ def counted(counts: Counter[str], owner: Any, name: str) -> Iterator[None]:
 
 @pytest.mark.parametrize("form", FORMS)
 def test_pulls_and_joins_are_linear(form: str) -> None:
-    """Nodes pulled into kernels, kernels tried, and expressions walked, for graphs of one and of four times the size."""
+    """Nodes pulled into kernels, kernels tried, and expressions walked, for graphs of one and of four times the size: not
+    sixteen times as many. (A little more than four times: the first rounds of planning end early in small graphs.)"""
     found = []
-    for steps in (40, 160):
+    for steps in (60, 240):
         counts: Counter[str] = Counter()
         c = pipeline.prepare(graph_of(form, steps), CompileOptions())
         with counted(counts, KernelBuilder, "_pull"), counted(counts, KernelBuilder, "extended"), counted(counts, Planner, "_is_dear"):
@@ -90,13 +91,13 @@ def test_pulls_and_joins_are_linear(form: str) -> None:
     assert large["nodes"] > 3.5 * small["nodes"]
     assert large["_pull"] > 0 or form == "products"
     for name in ("_pull", "extended", "_is_dear"):
-        assert large[name] <= 4.6 * small[name] + 40, (name, small, large)
+        assert large[name] <= 5 * small[name] + 40, (name, small, large)
 
 
 @pytest.mark.parametrize("form", FORMS)
 def test_rules_tried_are_linear(form: str) -> None:
     found = []
-    for steps in (40, 160):
+    for steps in (60, 240):
         counts: Counter[str] = Counter()
         graph = graph_of(form, steps)
         with counted(counts, rewrite, "_try_rules"):

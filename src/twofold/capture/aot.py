@@ -56,17 +56,21 @@ class JointModule:
         Nothing is written back: the values of written inputs are among the graph's outputs only.
         """
         module = self.forward_module
+        arrays = self.run_arrays(self.arrays_of(args, kwargs, tangents))
+        count = len(module.graph.outputs)
+        results = [r.value if r.output is None else _tensor(arrays[r.output]) for r in module.layout.results]
+        gradients = dict(zip(self.gradients_of, map(_tensor, arrays[count:]), strict=True))
+        return tree_unflatten(results, module.layout.out_spec), gradients
+
+    def arrays_of(self, args: tuple[Any, ...], kwargs: dict[str, Any], tangents: Any = None) -> list[Any]:
+        """The arrays of the graph's inputs for the arguments of a call."""
+        module = self.forward_module
         leaves, spec = tree_flatten((args, kwargs))
         if spec != module.layout.in_spec:
             raise ArgumentError(f"the graph was made for arguments {module.layout.in_spec}, this call has {spec}")
         tensors = module.match(leaves)
         check_signature(module.name, module.layout, leaves, module.bindings)
-        seeds = self.seeds(tangents)
-        arrays = self.run_arrays([*(t._array for t in tensors), *seeds])
-        count = len(module.graph.outputs)
-        results = [r.value if r.output is None else _tensor(arrays[r.output]) for r in module.layout.results]
-        gradients = dict(zip(self.gradients_of, map(_tensor, arrays[count:]), strict=True))
-        return tree_unflatten(results, module.layout.out_spec), gradients
+        return [*(t._array for t in tensors), *self.seeds(tangents)]
 
     def run_arrays(self, arrays: Sequence[Any]) -> tuple[Any, ...]:
         """The joint graph's outputs for arrays in the order of its inputs."""

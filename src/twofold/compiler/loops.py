@@ -1,1 +1,0 @@
-from twofold.compiler.emit import KernelCode

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -305,3 +306,18 @@ def test_a_fork_after_compiling() -> None:
             os._exit(status)
     assert ended(child) == 0
     np.testing.assert_array_equal(program(x).numpy(), wanted)
+
+
+def test_programs_with_host_steps_die_without_the_collector() -> None:
+    x = twofold.ones(4, 4)
+    gc.collect()
+    gc.disable()
+    try:
+        program = twofold.trace(lambda x: (x @ x).relu(), (x,)).compile()
+        program(x)
+        assert program.executable.assembly.hosts
+        gone = weakref.ref(program.executable)
+        del program
+        assert gone() is None
+    finally:
+        gc.enable()

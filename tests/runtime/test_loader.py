@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ctypes
 import gc
+import mmap
 import random
 import re
 import weakref
 from pathlib import Path
+from typing import Any, ClassVar
 
 import pytest
 
@@ -83,28 +85,39 @@ def test_memory_is_given_back() -> None:
         assert permissions(address) != "r-xp"
 
 
+class Recorded(mmap.mmap):
+    """A mapping that can be found again."""
+
+    made: ClassVar[list[mmap.mmap]] = []
+
+    def __new__(cls, *arguments: Any) -> Recorded:
+        cls.made.append(super().__new__(cls, *arguments))
+        return cls.made[-1]  # type: ignore[return-value]
+
+
 def test_memory_is_given_back_when_loading_fails(monkeypatch: pytest.MonkeyPatch) -> None:
-    mapped, released = [], []
-    libc = loader._libc()
-
-    class Counting:
-        mprotect = libc.mprotect
-
-        @staticmethod
-        def mmap(*arguments: object) -> int:
-            mapped.append(libc.mmap(*arguments))
-            return mapped[-1]
-
-        @staticmethod
-        def munmap(address: int, size: int) -> int:
-            released.append(address)
-            return libc.munmap(address, size)
-
-    monkeypatch.setattr(loader, "_libc", Counting)
+    monkeypatch.setattr(Recorded, "made", [])
+    monkeypatch.setattr(loader.mmap, "mmap", Recorded)
     with pytest.raises(CompileError, match="calls 'given', which is neither given to the loader nor in the C library"):
         load_object(object_of(VARIETY))
-    assert mapped == released
-    assert len(mapped) == 1
+    assert [memory.closed for memory in Recorded.made] == [True]
+
+
+def test_code_in_a_garbage_cycle_runs_until_its_end() -> None:
+    """`__del__` of garbage may call code that is garbage too: it is unmapped after that."""
+    results = []
+
+    class Caller:
+        def __init__(self) -> None:
+            self.code = load_object(object_of(ADD))
+            self.itself = self
+
+        def __del__(self) -> None:
+            results.append(function(self.code, "add", INT, INT, INT)(2, 3))
+
+    Caller()
+    gc.collect()
+    assert results == [5]
 
 
 def test_symbols() -> None:
@@ -185,11 +198,7 @@ def test_another_machine(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_system_that_forbids_code_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    libc = loader._libc()
-
     class Strict:
-        mmap, munmap = libc.mmap, libc.munmap
-
         @staticmethod
         def mprotect(*arguments: object) -> int:
             ctypes.set_errno(13)
@@ -201,14 +210,11 @@ def test_a_system_that_forbids_code_in_memory(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_no_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Full:
-        @staticmethod
-        def mmap(*arguments: object) -> int:
-            ctypes.set_errno(12)
-            return ctypes.c_void_p(-1).value or 0
+    def full(*arguments: object) -> None:
+        raise OSError(12, "Cannot allocate memory")
 
-    monkeypatch.setattr(loader, "_libc", Full)
-    with pytest.raises(OutOfMemory, match="bytes for native code cannot be had"):
+    monkeypatch.setattr(loader.mmap, "mmap", full)
+    with pytest.raises(OutOfMemory, match="bytes for native code cannot be had: Cannot allocate memory"):
         load_object(object_of(ADD))
 
 

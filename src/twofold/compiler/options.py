@@ -18,7 +18,7 @@ class CompileOptions:
     strict_math:   elementwise functions within 1 ULP, sums in float64 or compensated
     reuse_outputs: outputs live in memory of the program, which the next call overwrites: reading them after it raises StaleOutput
     memory_limit:  most bytes of temporaries; a program that needs more is refused before it runs
-    verify:        check the graph after every pass and every kernel spec, and each run: kernels are compared with the interpreter in float64
+    verify:        check the graph after every pass, every kernel spec, and each run: kernels are compared with the interpreter in float64
     passes:        "all", or names of passes to run, for finding faults
     """
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ctypes
+import weakref
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -27,6 +29,13 @@ def aligned_bytes(count: int) -> np.ndarray:
         raise OutOfMemory(f"the {count} bytes that a run of this program needs for its temporaries cannot be had") from None
     start = -raw.ctypes.data % ALIGN
     return raw[start : start + count + ALIGN]
+
+
+def _host_step(frame: weakref.ref[Frame], context: int, number: int) -> int:
+    """Called by native code while the frame runs, which whoever made the call holds."""
+    running = frame()
+    assert running is not None
+    return running._step(number)
 
 
 class Frame:
@@ -55,14 +64,15 @@ class Frame:
         for slot, address in fixed.items():
             self.table[slot] = address
         self._raised: BaseException | None = None
-        self._host = _HOST(self._step) if host is not None else None
+        # through a weak reference: with a bound method frame and callback would be a cycle, kept until the collector runs
+        self._host = _HOST(partial(_host_step, weakref.ref(self))) if host is not None else None
         self._function = host
         callback = ctypes.cast(self._host, ctypes.c_void_p).value if self._host is not None else None
         self._context = Context(callback or 0)
         self.addresses = (self.table.ctypes.data, self._context.address, self._error.ctypes.data)
         """Where table, context and error word are: builtin functions (`runtime.builtin`) make the call themselves."""
 
-    def _step(self, context: int, number: int) -> int:
+    def _step(self, number: int) -> int:
         try:
             assert self._function is not None
             self._function(number, self.table)

@@ -12,7 +12,6 @@ import functools
 import mmap
 import os
 import platform
-import weakref
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -33,19 +32,17 @@ READ, WRITE, EXECUTE = mmap.PROT_READ, mmap.PROT_WRITE, mmap.PROT_EXEC
 @functools.cache
 def _libc() -> ctypes.CDLL:
     libc = ctypes.CDLL(None, use_errno=True)
-    libc.mmap.restype = ctypes.c_void_p
-    libc.mmap.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long)
-    libc.munmap.argtypes = (ctypes.c_void_p, ctypes.c_size_t)
     libc.mprotect.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
     return libc
 
 
-def _map(size: int) -> int:
-    """The address of `size` bytes of zeroed memory that can be read and written."""
-    address = _libc().mmap(None, size, READ | WRITE, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, -1, 0)
-    if address is None or address == ctypes.c_void_p(-1).value:
-        raise OutOfMemory(f"{size} bytes for native code cannot be had: {os.strerror(ctypes.get_errno())}")
-    return int(address)
+def _map(size: int) -> tuple[mmap.mmap, int]:
+    """`size` bytes of zeroed memory that can be read and written, and their address."""
+    try:
+        memory = mmap.mmap(-1, size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, READ | WRITE)
+    except OSError as error:
+        raise OutOfMemory(f"{size} bytes for native code cannot be had: {error.strerror}") from None
+    return memory, ctypes.addressof(ctypes.c_char.from_buffer(memory))
 
 
 def _protect(address: int, size: int, protection: int) -> None:
@@ -227,12 +224,13 @@ class NativeCode:
     written:  bytes of it that the code can write (its global variables)
     """
 
-    __slots__ = ("__weakref__", "_finalizer", "base", "size", "symbols", "written")
+    __slots__ = ("__weakref__", "_memory", "base", "size", "symbols", "written")
 
-    def __init__(self, base: int, size: int, symbols: Mapping[str, int], written: int) -> None:
+    def __init__(self, memory: mmap.mmap, base: int, size: int, symbols: Mapping[str, int], written: int) -> None:
+        # Unmapped when `memory` dies. A weak reference's callback would be too early: of a garbage cycle those run before `__del__`,
+        # which may still call the code.
+        self._memory = memory
         self.base, self.size, self.symbols, self.written = base, size, symbols, written
-        self._finalizer = weakref.finalize(self, _libc().munmap, base, size)
-        self._finalizer.atexit = False  # a thread may still be in the code while the process ends
 
     def address(self, symbol: str) -> int:
         """Where a function or variable begins; CompileError if there is none of that name."""
@@ -262,7 +260,7 @@ def load_object(data: bytes, symbols: Mapping[str, int] | None = None) -> Native
     for section in loaded.values():
         _check_section(section)
     layout = _lay_out(obj, loaded)
-    base = _map(layout.end)
+    memory, base = _map(layout.end)
     try:
         addresses = _addresses(obj, loaded, layout, base, symbols or {})
         image = _image(obj, loaded, layout, base, addresses)
@@ -270,11 +268,11 @@ def load_object(data: bytes, symbols: Mapping[str, int] | None = None) -> Native
         _protect(base, layout.code_end, READ | EXECUTE)
         _protect(base + layout.code_end, layout.constants_end - layout.code_end, READ)
     except BaseException:
-        _libc().munmap(base, layout.end)
+        memory.close()
         raise
     exported = {
         symbol.name: address
         for symbol, address in zip(obj.symbols, addresses, strict=True)
         if address is not None and symbol.binding != elf.STB_LOCAL and symbol.section in loaded and symbol.name
     }
-    return NativeCode(base, layout.end, exported, layout.end - layout.constants_end)
+    return NativeCode(memory, base, layout.end, exported, layout.end - layout.constants_end)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 # Read by torch when it is imported, here and in child processes: its kernels for AVX2 and AVX-512 differ at the edges (gradients at NaN).
-os.environ.setdefault("ATEN_CPU_CAPABILITY", "default")
+os.environ.setdefault("ATEN_CPU_CAPABILITY", "avx2")
 
 import pytest
 from hypothesis import settings

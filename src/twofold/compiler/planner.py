@@ -55,6 +55,8 @@ MAX_CONE, MAX_DEPTH = 160, 48
 """Nodes, and levels of nodes, that one pull may walk; beyond them an operand is stored. Bounds compile time and recursion."""
 RECOMPUTE_NS = 0.42
 """A pointwise value dearer than this an element is stored rather than computed in two kernels: a store and a load cost as much."""
+LITTLE = 16
+"""Kernels are joined if what both read is at least one part in so many of what the larger reads."""
 MAX_ROOTS, MAX_CANDIDATES, MAX_ROUNDS = 16, 6, 6
 NEAREST = 4
 """Of the kernels that read a value only so many, the last ones, are candidates for another reader."""
@@ -84,6 +86,9 @@ class Planner(Environment):
         self.decisions: list[Decision] = []
         self.readers: dict[Value, dict[KernelBuilder, None]] = {}
         self.alone_built: dict[Value, KernelBuilder] = {}
+        self.apart: list[Value] = []
+        self.together: set[Value] = set()
+        """Values that were not joined with a kernel because it shares little; those of them that may be, since nothing joined them."""
         self.bodies: dict[Node, list[Plan]] = {}
         self.dear: dict[Expr, bool] = {}
         self.templates, self.updates = options.templates, options.updates
@@ -130,8 +135,9 @@ class Planner(Environment):
     def plan(self) -> Plan:
         self._classify()
         for _ in range(MAX_ROUNDS):
+            self.apart = []
             self._place_all()
-            if not self._revise():
+            if not self._revise() and not self._rejoin():
                 break
         self.log.extend(self.decisions)
         constants = [v for v in self.given if v.node is not None and v.node.op.name == "constant"]
@@ -391,6 +397,9 @@ class Planner(Environment):
     def _refused(self, k: KernelBuilder, trial: KernelBuilder, v: Value) -> str:
         if not trial.reads_any(trial.stages[-1], k.loads()) and not k.pulls(v):
             return "no common elements"
+        if v not in self.together and not k.pulls(v) and self._shares_little(k, v):
+            self.apart.append(v)
+            return "what both read is little beside what one reads"
         full = any(not isinstance(s, Reduce) and len(s.dims) == len(k.sizes) for s in k.stages)
         if trial.sizes and set(trial.sizes) != set(k.sizes) and full:
             return "it would add dimensions to a kernel that stores its whole domain"
@@ -403,6 +412,22 @@ class Planner(Environment):
         if trial.splits != k.splits and self._earliest(trial) > k.position:  # built anew, it may read what has been stored since
             return "it would read what a later kernel stores"
         return ""
+
+    def _shares_little(self, k: KernelBuilder, v: Value) -> bool:
+        """Joined kernels wait for each other's operands: not worth it, at first, for a small array that both happen to read."""
+        own = self._kernel_for(v)
+
+        def nbytes(values: Iterable[Value]) -> int:
+            return sum(u.type.nbytes for u in values)  # type: ignore[attr-defined]
+
+        shared = (u for u in own.uses if u in k.uses or u in k.roots)
+        return LITTLE * nbytes(shared) < max(nbytes(own.uses), nbytes(k.uses))
+
+    def _rejoin(self) -> bool:
+        """Values that were kept apart and that nothing was joined with: joining them hinders nothing."""
+        single = {v for v in self.apart if v in self.owner and self.owner[v].roots == [v]}
+        self.together |= single
+        return bool(single)
 
     def _replace(self, old: KernelBuilder, new: KernelBuilder) -> None:
         step = self.steps[old.position]
